@@ -62,7 +62,7 @@ OBJS = src/racepriv.o \
 	$(patsubst %.c,%.o,$(sort $(foreach floor,$(FLOORS),$(call files_of,src/$(floor)/*.c))))
 
 # The install scripts are made of the SQL beside the C, in this order.
-RACEPRIV_SQL = $(addprefix src/, sketch/params.sql sketch/sketch.sql release/privatize.sql sketch/value_pair.sql sketch/moments.sql \
+RACEPRIV_SQL = $(addprefix src/, sketch/params.sql sketch/sketch.sql release/privatize.sql sketch/moments.sql \
 	$(patsubst %,answers/%.sql,fit estimate classify models moments_answers columns))
 RACEPRIV_RELEASE_SQL = $(addprefix src/, release/schema.sql sketch/domain.sql \
 	$(patsubst %,release/%.sql,weighted ledger series protect release columns models) \
@@ -133,7 +133,7 @@ $(OBJS:.o=.bc): $(HEADERS)
 UNIT_TESTS = $(patsubst %.c,%,$(call files_of,test/unit/*_test.c))
 test-programs: $(UNIT_TESTS) $(FUZZERS) test/modules/fail_alloc.so
 PURE = privacy/% hash/% choice/% \
-	$(addprefix answers/,factor graphical% particles% lbfgs margins copula period radial distributions solver point_masses cosine_basis moments_psd)
+	$(addprefix answers/,factor graphical% particles% lbfgs margins copula period radial distributions solver point_masses moments_psd)
 PURE_OBJS = $(filter $(PURE:%=src/%.o),$(OBJS))
 list-pure-core:
 	@printf '%s\n' $(filter src/privacy/% src/hash/% src/choice/%,$(PURE_OBJS))

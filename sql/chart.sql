@@ -17,8 +17,6 @@ CALL race_release_sketch('chart sites', 'charted', :line, 'ARRAY[age]', 1e6, lab
 	columns => '{age}');
 CALL race_release_sketch('chart both', 'charted', :plane, 'ARRAY[age, pressure]', 1e6,
 	columns => '{age,blood pressure}', units => '{years,NULL}');
-CALL race_release_sketch('chart cost', 'charted', :line, 'ARRAY[age]', 1e6, value => 'cost', value_lower => 0,
-	value_upper => 200, columns => '{age,cost}', units => '{years,EUR}');
 CALL race_release_sketch('chart rows', 'charted',
 	'l2(dims=1, bandwidth=4, lower={0}, upper={100}, rows=256, range=256)', 'ARRAY[age]', 1e6, rows => 256,
 	grid => false, fit => false);
@@ -73,7 +71,6 @@ SELECT round(avg(density * 100)::numeric, 2) AS integral, bool_and(lower <= dens
 FROM race_curve('chart rows', '1', 1001);
 SELECT round(avg(density * 120)::numeric, 2) AS integral, min(x), max(x)
 FROM race_curve('chart both', 'blood pressure', 1001);
-SELECT round(avg(density * 100)::numeric, 2) AS integral FROM race_curve('chart cost', steps => 1001);
 SELECT round(avg(density * 100)::numeric, 2) AS mirrored FROM race_curve('chart age', steps => 101, smoothing => 50);
 SELECT count(*), min(x), max(x) FROM race_curve('chart sites', '1', 3, 40, 60, 'south');
 -- a normal distribution around each point where bounds are far
@@ -123,12 +120,6 @@ SELECT a = b AS same
 FROM (SELECT array_agg(o::text) FROM race_outliers('chart both', '{{50,140},{99,199}}') o) a (a),
 	(SELECT array_agg(o::text) FROM race_outliers('chart both', '{50,140,99,199}') o) b (b);
 SELECT point, typicality > 0.9 AND share > 0.01 AS usual FROM race_outliers('chart rows', '{50}');
-
--- the mean of a value along a column
-SELECT count(*),
-	corr(mean, x) > 0.99 AS rises,
-	bool_and(mean BETWEEN lower AND upper AND standard_error > 0) AS error
-FROM generate_series(30, 70, 2) x, race_released_mean('chart cost', ARRAY[x]) m \gx
 
 -- versions
 SELECT version,
@@ -180,7 +171,6 @@ SELECT count(*) FROM race_curve('chart sites', label => 'east');
 SELECT count(*) FROM race_curve('chart both', 'cost');
 SELECT count(*) FROM race_curve('chart both', '3');
 SELECT count(*) FROM race_curve('chart both', '-1');
-SELECT count(*) FROM race_curve('chart cost', 'cost');
 SELECT count(*) FROM race_modes('chart nothing');
 SELECT count(*) FROM race_versions('chart nothing');
 SELECT count(*) FROM race_outliers('chart nothing', '{1}');
@@ -227,7 +217,6 @@ SELECT count(*) FROM race_curve('chart words and age', '2');
 :r columns => '{a,b}', units => '{a}');
 :r columns => ARRAY['a', repeat('b', 201)]);
 :r description => repeat('b', 10001));
-:r columns => '{a,b}', value => 'cost', value_lower => 0, value_upper => 1);
 SELECT count(*) FROM _racepriv.race_charges WHERE request->>'name' = 'charted x';
 
 DROP SCHEMA charted CASCADE;

@@ -94,18 +94,14 @@ SELECT string_agg(i::text, ',') AS many FROM generate_series(1, 101) i \gset
 :r calibrate => 0.1);
 :r label => 'class', labels => '{a}', calibrate => 0.1);
 :r label => 'class', labels => regexp_split_to_array(:'many', ','), calibrate => 0.1);
-:r :labels, value => 'id', value_lower => 0, value_upper => 1, calibrate => 0.1);
 :r :labels, calibrate => 1e-300);
 CALL race_release_sketch('classified x', 'classified', 'l2(dims=1, rows=16384, range=1024)', 'x', 1, :labels,
 	calibrate => 0.1);
 SELECT count(*) AS charged FROM _racepriv.race_charges WHERE request ->> 'name' = 'classified x';
 CALL race_release_sketch('classified 5', 'classified', :p, 'x', 1);
-CALL race_release_sketch('classified 6', 'classified', :p, 'x', 1, :labels, value => 'id', value_lower => 0,
-	value_upper => 1);
 CALL race_release_sketch('classified 7', 'classified', race_moment_params(lower => '{0}', upper => '{2}'), 'x', 1,
 	:labels);
 SELECT race_classify('classified 5', '{1}'::float8[]);
-SELECT race_posterior('classified 6', '{1}'::float8[]);
 SELECT race_posterior('classified 7', '{1}'::float8[]) = race_posterior(label, sketch, '{1}') AS moments
 FROM race_latest_releases WHERE name = 'classified 7';
 SELECT race_classify('classified 8', '{1}'::float8[]);

@@ -107,7 +107,7 @@ RESET ROLE;
 -- a release that was made before 0.3.0, or was copied without its provenance
 CREATE TABLE copied_releases AS SELECT * FROM _racepriv.race_releases WHERE name = 'second label';
 INSERT INTO _racepriv.race_releases
-SELECT 'third label', version, part, label, sketch, 'another_dataset', gen_random_uuid(), released_at, value_bound,
+SELECT 'third label', version, part, label, sketch, 'another_dataset', gen_random_uuid(), released_at,
 	description, columns, units, scores
 FROM copied_releases;
 \t

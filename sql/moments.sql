@@ -136,7 +136,6 @@ SELECT (race_info(race_build(:params, NULL::int[]))).count, race_build(:params, 
 FROM points WHERE i < 0 GROUP BY ();
 SELECT race_build(NULL, x) FROM points;
 -- what is asked of the other kind
-SELECT race_build_value(:params, x, 1, 0, 2) FROM points;
 SELECT race_kernel(:params, x, x) FROM points;
 SELECT race_kde(m, ARRAY[1, 2, 3]) FROM states;
 SELECT race_fit(m) FROM states;
@@ -251,7 +250,6 @@ SELECT count(*) FROM race_outliers('moments of all', '{1,2,3}');
 CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, rows => 1);
 CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, fit => false);
 CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, grid => true);
-CALL race_release_sketch('refused', 'moment points', :params, 'x', 1, value => 'i', value_lower => 0, value_upper => 1);
 CALL race_release_sketch('refused', 'moment points', :params, 'i', 1);
 -- what goes wrong while records are read is not told, and no transaction takes a release back
 CALL race_release_sketch('refused', 'moment points', :params, 'ARRAY[1, 2, 1 / (i - 7)]', 1);

@@ -30,7 +30,7 @@ SELECT w.value1, w.mean::numeric(9, 4) AS weighted, r.mean::numeric(9, 4) AS rep
 FROM race_mean('by weight', 'income', by => 'town') w JOIN race_mean('by row', 'income', by => 'town') r USING (value1)
 WHERE w.value1 IS NOT NULL ORDER BY 1;
 
--- rows, grids, values, labels, moments; a value at one of its bounds is not divided at random
+-- rows, grids, labels, moments
 CREATE FUNCTION pair(suffix text, sketched race_params, record text, more text) RETURNS TABLE (call text)
 LANGUAGE sql AS $$
 	SELECT format(E'CALL race_release_sketch(%L, %L,\n\t%L::race_params,\n\t%L, epsilon => 1e12, %s)', d || suffix, d,
@@ -43,14 +43,6 @@ SELECT pair(' rows', race_params('l2', dims => 1, bandwidth => 20, rows => 64), 
 \set ECHO all
 SELECT pair(' grid', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
 	'fit => false') \set ECHO none \gexec
-\set ECHO all
-SELECT pair(' value', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
-	'value => ''CASE WHEN income < 50 THEN 0 ELSE 100 END'', value_lower => 0, value_upper => 100')
-\set ECHO none \gexec
-\set ECHO all
-SELECT pair(' values of rows', race_params('l2', dims => 1, bandwidth => 20, rows => 64), 'ARRAY[age]',
-	'rows => 64, value => ''CASE WHEN income < 50 THEN 0 ELSE 100 END'', value_lower => 0, value_upper => 100')
-\set ECHO none \gexec
 \set ECHO all
 SELECT pair(' towns', race_params('l2', dims => 1, bandwidth => 20, lower => '{0}', upper => '{99}'), 'ARRAY[age]',
 	'label => ''town'', labels => ''{Oslo,Paris,Rome}'', calibrate => 0.5') \set ECHO none \gexec
@@ -66,10 +58,6 @@ FROM race_latest_releases w
 	JOIN race_latest_releases r ON r.name = replace(w.name, 'surveyed', 'repeated')
 		AND r.label IS NOT DISTINCT FROM w.label WHERE w.name IN ('surveyed rows', 'surveyed grid', 'surveyed towns')
 ORDER BY w.name, w.label;
-SELECT w.name,
-	abs((race_released_mean(w.name, ARRAY[40])).mean - (race_released_mean(replace(w.name, 'surveyed', 'repeated'),
-		ARRAY[40])).mean) < 0.5 AS same_mean
-FROM race_latest_releases w WHERE w.name LIKE 'surveyed value%' GROUP BY 1 ORDER BY 1;
 SELECT round(w.count) AS weighted,
 	round(r.count / 2) AS halved,
 	abs((race_covariance(w.sketch, 1, 2)).value - (race_covariance(r.sketch, 1, 2)).value) < 0.1 AS same_covariance
@@ -160,12 +148,6 @@ SELECT format(E'CALL race_release_sketch(%L, %L, %L, %L,\n\tepsilon => 1e12, row
 FROM unnest('{i2,i4,i8,f4,f8,n,d}'::text[]) w \set ECHO none \gexec
 \set ECHO all
 SELECT name, count FROM race_latest_releases WHERE dataset = 'typed' AND name LIKE 'of %' ORDER BY name;
--- values, too: six of them are numbers, and no cast fails
-CALL race_release_sketch('mean of n', 'typed', 'l2(dims=1, lower={0}, upper={1}, bandwidth=1)', 'ARRAY[0.5]',
-	epsilon => 1e12, value => 'n', value_lower => 0, value_upper => 4);
-SELECT sum(count) AS records FROM race_latest_releases WHERE name = 'mean of n';
-SELECT request->>'value' AS value FROM _racepriv.race_charges WHERE request->>'name' = 'mean of n';
-
 -- no weights at all are an empty release
 UPDATE typed SET n = NULL;
 CALL race_release_next('of n');

@@ -17,9 +17,9 @@ NAMES = {'kernel': ['', 'l2', 'l1', 'angular', 'jaccard', 'match', '', 'least_sq
          'sequence': ['', 'independent', 'sobol', '', 'grid', 'structured', '', 'grouped'],
          'rehash': ['', 'fold', 'multilinear']}
 KINDS = ['rows', 'grid', 'tables', 'moments']
-PART, VALUE = struct.Struct('<4B4IIqdIHBB'), struct.Struct('<7BxIIq5d4I')
+PART, VALUE = struct.Struct('<4B4IIqdIHBB'), struct.Struct('<5BxBxIIq5d4I')
 PART_FIELDS = 'version kernel sequence rehash dims power rows range outputs seed bandwidth more flags nulls kind'.split()
-FIELDS = ('status mechanism neighbors bound max_contributions releases count epsilon delta rho counter_variance '
+FIELDS = ('status mechanism neighbors max_contributions releases count epsilon delta rho counter_variance '
           'count_variance parties colluders dropouts').split()
 ARRAYS = ['bandwidths', 'lower', 'upper', 'matrix', 'offset', 'workload', 'joined', 'cells', 'groups', 'measured',
           'signs', 'searched', 'ends']
@@ -96,7 +96,7 @@ class Sketch(SimpleNamespace):
     def to_bytes(self):
         width = next(width for width in (1, 2, 4, 8) if (self.counters.astype(f'<i{width}') == self.counters).all())
         fields = [vars(self)[name] for name in FIELDS]
-        data = VALUE.pack(3, width, *fields[:4], self.columns != b'', *fields[4:], len(self.model)) + encode_parameters(self.parts)
+        data = VALUE.pack(3, width, *fields[:3], self.columns != b'', *fields[3:], len(self.model)) + encode_parameters(self.parts)
         data += struct.pack('<I', len(self.columns)) + self.columns if self.columns else b''
         data += self.random_numbers.tobytes() + self.counters.astype(f'<i{width}').tobytes() + self.model
         return data + struct.pack('<I', crc32c(data))
@@ -150,16 +150,16 @@ def read(value):
     if len(data) < 148 or data[1] not in (1, 2, 4, 8) or crc32c(data[:-4]) != int.from_bytes(data[-4:], 'little'):
         raise ValueError('this is no whole value')
     _, width, *fields, _ = VALUE.unpack_from(data)
-    sketch = Sketch(**dict(zip(FIELDS, fields[:4] + fields[5:])))
+    sketch = Sketch(**dict(zip(FIELDS, fields[:3] + fields[4:])))
     sketch.parts, size = decode_parameters(data[80:])
     first, rest = sketch.parts[0], data[80 + size:-4]
-    if fields[4]:
+    if fields[3]:
         sketch.columns, rest = rest[4:][:int.from_bytes(rest[:4], 'little')], rest[4 + int.from_bytes(rest[:4], 'little'):]
-    start = 8 * ((sketch.bound > 0) + sketch.releases * (sketch.status == SHARE))
+    start = 8 * sketch.releases * (sketch.status == SHARE)
     end = start + width * first.rows * first.range
     sketch.random_numbers, sketch.model = np.frombuffer(rest[:start], '<u8'), rest[end:]
     sketch.counters = np.frombuffer(rest[start:end], f'<i{width}').astype(np.int64).reshape(first.rows, first.range)
-    if (max(sketch.status, sketch.bound, sketch.neighbors) > 2 or sketch.mechanism > 4 or sketch.to_bytes() != data or
+    if (max(sketch.status, sketch.neighbors) > 2 or sketch.mechanism > 4 or sketch.to_bytes() != data or
             max(sketch.counters.max(), -sketch.counters.min()) > 2**62):
         raise ValueError('this is no value of version 3, or not as it is written')
     return sketch

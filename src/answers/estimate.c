@@ -84,8 +84,9 @@ race_ask_about_lifted(RaceQuestion *question, const RaceColumn *query)
 	question->lifted = query;
 }
 
-void
-race_question_record(const RaceQuestion *question, RaceColumn *columns)
+/* Set columns to the record of the query. */
+static void
+record_of_query(const RaceQuestion *question, RaceColumn *columns)
 {
 	if (question->lifted != NULL)
 		columns[0] = *question->lifted;
@@ -174,7 +175,7 @@ find_terms(const RaceQuestion *question)
 
 	if (view->model != NULL || !race_summary_kind(view->params)->hashed)
 	{
-		race_question_record(question, record);
+		record_of_query(question, record);
 		terms.evaluator = race_evaluator_at(question->site, view);
 		terms.gridded = race_evaluator_grid(terms.evaluator);
 	}
@@ -327,7 +328,7 @@ describe_terms(const RaceQuestion *question, const Terms *terms, RaceDensity *re
 	result->rows_variance = 0;
 	if (terms->gridded != NULL)
 	{
-		race_question_record(question, record);
+		record_of_query(question, record);
 		result->rows_variance =
 			race_gridded_variance(terms->gridded, record[0].numbers, terms->mean);
 	}
@@ -390,8 +391,11 @@ covariance_of_means(const RaceQuestion questions[2], const Terms terms[2])
 	return terms[0].weight * terms[1].weight * (sum / (blocks - 1) / blocks) / ((1 - p) * (1 - p));
 }
 
-double
-race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2])
+/*
+ * Estimate two sketches for the same query.  Return the covariance of their kernel sums.
+ */
+static double
+estimate_two(const RaceQuestion questions[2], RaceDensity results[2])
 {
 	Terms terms[2];
 
@@ -436,8 +440,8 @@ race_check_confidence(double confidence)
  * Student's distribution with k degrees reaches 2.13, 2.23 and 2.57.  The blocks of rows have
  * degrees of their own: relative variances add, as Satterthwaite has it.
  */
-double
-race_estimate_reach(const RaceView *view, double confidence, double density)
+static double
+standard_errors_of(const RaceView *view, double confidence, double density)
 {
 	const RaceParams *params = view->params;
 	bool hashed = race_summary_kind(params)->hashed;
@@ -449,14 +453,25 @@ race_estimate_reach(const RaceView *view, double confidence, double density)
 	return blocks < 2 ? INFINITY : race_student_two_sided(1 - confidence, degrees);
 }
 
-bool
-race_ratio_bounds(const RaceRatio *ratio, double t, double *lower, double *upper)
+/* Two noisy numbers, of which each has noise of its own */
+typedef struct Ratio
+{
+	double a;
+	double b;
+	double a_variance;
+	double b_variance;
+} Ratio;
+
+/*
+ * Compute Fieller's interval for a / b: all x with (a - x b)^2 <= t^2 variance of (a - x b).
+ * Return false if b is within its noise of zero: then there is no interval.
+ */
+static bool
+bound_ratio(const Ratio *ratio, double t, double *lower, double *upper)
 {
 	double a = ratio->b * ratio->b - t * t * ratio->b_variance;
-	double b = ratio->a * ratio->b - t * t * ratio->covariance;
-	double root = t *
-		sqrt(a * ratio->a_variance + ratio->a * ratio->a * ratio->b_variance -
-			 ratio->covariance * (2 * ratio->a * ratio->b - t * t * ratio->covariance));
+	double b = ratio->a * ratio->b;
+	double root = t * sqrt(a * ratio->a_variance + ratio->a * ratio->a * ratio->b_variance);
 
 	if (!isfinite(root) || !(a > 0))
 		return false;
@@ -470,8 +485,8 @@ race_ratio_bounds(const RaceRatio *ratio, double t, double *lower, double *upper
  * other than their mean varies.  Where there is little noise, no method can tell.  The warning is
  * given once for a call site.
  */
-void
-race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate)
+static void
+warn_of_rows(const RaceQuestion *question, const RaceDensity *estimate)
 {
 	const RaceParams *params = question->view.params;
 	int sequence = race_params_sequence(params);
@@ -565,7 +580,7 @@ estimate_gaussian(const RaceQuestion *question, double bandwidth, RaceDensity *r
 				 errdetail("The parameters are %s.", race_params_brief(view->params))));
 	if (race_summary_kind(view->params)->hashed)
 		race_check_fitted(view);
-	race_question_record(question, record);
+	record_of_query(question, record);
 	evaluator = race_evaluator_at(question->site, view);
 	count = race_record_count(view, race_evaluator_grid(evaluator));
 	result->mean = result->kernel_sum = race_evaluator_gaussian(
@@ -604,7 +619,7 @@ race_estimate(PG_FUNCTION_ARGS)
 	RaceQuestion question;
 	RaceDensity estimate;
 	RaceResultRow row;
-	RaceRatio ratio;
+	Ratio ratio;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
@@ -616,11 +631,11 @@ race_estimate(PG_FUNCTION_ARGS)
 	else
 	{
 		estimate_density(&question, &estimate);
-		race_estimate_warn(&question, &estimate);
+		warn_of_rows(&question, &estimate);
 	}
-	ratio = (RaceRatio){estimate.mean, estimate.n, estimate.mean_variance, estimate.n_variance, 0};
-	reach = race_estimate_reach(&question.view, confidence, gaussian ? 0 : estimate.density);
-	if (race_ratio_bounds(&ratio, reach, &lower, &upper) && !gaussian)
+	ratio = (Ratio){estimate.mean, estimate.n, estimate.mean_variance, estimate.n_variance};
+	reach = standard_errors_of(&question.view, confidence, gaussian ? 0 : estimate.density);
+	if (bound_ratio(&ratio, reach, &lower, &upper) && !gaussian)
 	{
 		/* 1 unless the count is too small to divide by */
 		double whole = estimate.records / estimate.n;
@@ -673,7 +688,7 @@ race_difference(PG_FUNCTION_ARGS)
 														   RACE_FIELDS_OF_KERNEL))));
 	for (int i = 0; i < 2; i++)
 		race_ask_about(&questions[i], PG_GETARG_DATUM(2));
-	covariance = race_estimate_two(questions, densities);
+	covariance = estimate_two(questions, densities);
 	difference = densities[0].density - densities[1].density;
 	variance = pow(densities[0].standard_error, 2) + pow(densities[1].standard_error, 2);
 	if (isfinite(variance) && covariance != 0)
@@ -688,8 +703,8 @@ race_difference(PG_FUNCTION_ARGS)
 					(densities[i].least_variance - densities[i].rows_variance);
 		variance += Max(-2 * covariance / densities[0].n / densities[1].n, least);
 	}
-	t = Max(race_estimate_reach(&questions[0].view, confidence, densities[0].density),
-			race_estimate_reach(&questions[1].view, confidence, densities[1].density));
+	t = Max(standard_errors_of(&questions[0].view, confidence, densities[0].density),
+			standard_errors_of(&questions[1].view, confidence, densities[1].density));
 	reach = t * sqrt(Max(variance, 0));
 	/* a density says nothing if the number of records is within its noise of zero */
 	for (int i = 0; i < 2; i++)

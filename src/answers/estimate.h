@@ -49,9 +49,6 @@ extern void race_ask_about_columns(RaceQuestion *question, const RaceColumn *col
 /* Set the query of a surrogate loss, lifted as race_surrogate_query() does; it must stay. */
 extern void race_ask_about_lifted(RaceQuestion *question, const RaceColumn *query);
 
-/* Set columns to the record of the query. */
-extern void race_question_record(const RaceQuestion *question, RaceColumn *columns);
-
 /*
  * Open questions to the sketches in the first two arguments, each at a call site of its own, which
  * stays between calls.  Queries are of this type, if there are any.  Raise 55000 if one of them is
@@ -94,57 +91,7 @@ typedef struct RaceDensity
 	double standard_error; /* standard error of the density */
 } RaceDensity;
 
-/*
- * Estimate the same of two sketches, for the same query.  Return the covariance of their kernel
- * sums.
- */
-extern double race_estimate_two(const RaceQuestion questions[2], RaceDensity results[2]);
-
 /* Raise 22023 unless the confidence is between 0 and 1. */
 extern void race_check_confidence(double confidence);
-
-/*
- * Return how many standard errors the interval of a density reaches; INFINITY if unknown.  With a
- * density of 0, that of an answer which does not share its error with others.
- */
-extern double race_estimate_reach(const RaceView *view, double confidence, double density);
-
-/* Warn, once for a call site, where a sketch has too few rows to know its own variance. */
-extern void race_estimate_warn(const RaceQuestion *question, const RaceDensity *estimate);
-
-/* Two noisy numbers, a and b */
-typedef struct RaceRatio
-{
-	double a;
-	double b;
-	double a_variance;
-	double b_variance;
-	double covariance;
-} RaceRatio;
-
-/*
- * Compute Fieller's interval for a / b: all x with (a - x b)^2 <= t^2 variance of (a - x b).
- * Return false if b is within its noise of zero: then there is no interval.
- */
-extern bool race_ratio_bounds(const RaceRatio *ratio, double t, double *lower, double *upper);
-
-/*
- * Conditional means: the mean of a bounded value near a query, from a pair of sketches
- * (proportion.c)
- */
-
-/* Create call sites of both sketches in a memory context, for queries of this type. */
-extern RaceCallSite **race_half_sites_create(Oid type, MemoryContext context);
-
-/* The pair, and the bounds that its sketches stand for */
-typedef struct RaceValuePair
-{
-	Datum sketches[RACE_HALVES];
-	double bounds[RACE_HALVES];
-} RaceValuePair;
-
-/* Return the row of race_conditional_mean. */
-extern Datum race_conditional_mean_row(FunctionCallInfo fcinfo, RaceCallSite **sites,
-									   const RaceValuePair *pair, Datum query, double confidence);
 
 #endif

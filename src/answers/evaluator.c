@@ -109,7 +109,6 @@ derive_levels(RaceGridded *gridded, MemoryContext context)
 
 /*
  * In coarser cells than this, a cluster is often narrower than a cell, and looks like a point mass.
- * Means of values are ratios of two halves, which must not have different point masses.
  */
 /* coarsest cell that point masses are taken out of, in bandwidths */
 #define COARSEST_FOR_MASSES 0.25
@@ -124,8 +123,7 @@ take_point_masses(RaceGridded *gridded, const RaceView *view, MemoryContext cont
 	RacePointMass *masses;
 	double *space;
 
-	if (params->dims != 1 || view->header->noise.half != RACE_WHOLE ||
-		level->grid.mean_step * params->power > COARSEST_FOR_MASSES)
+	if (params->dims != 1 || level->grid.mean_step * params->power > COARSEST_FOR_MASSES)
 		return;
 	masses = palloc_extended((n / 3 + 1) * sizeof(RacePointMass), MCXT_ALLOC_HUGE);
 	space = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);

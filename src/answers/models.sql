@@ -1,23 +1,4 @@
 -- ------------------------------------------------------------------------
--- The mean of a bounded value near a query
-
-CREATE TYPE race_conditional_mean_result AS (
-	mean float8, standard_error float8, lower float8, upper float8);
-COMMENT ON TYPE race_conditional_mean_result IS 'the result of race_conditional_mean';
-COMMENT ON COLUMN race_conditional_mean_result.mean IS 'the mean, between the bounds of the value. Without a trend it is NULL where the number of records near q is within two standard deviations of its noise of zero';
-COMMENT ON COLUMN race_conditional_mean_result.standard_error IS 'its standard error: of the row functions, of splitting, of the noise, and of the trend; NULL with the mean';
-COMMENT ON COLUMN race_conditional_mean_result.lower IS 'the lower end of the confidence interval; value_lower if nothing can be said';
-COMMENT ON COLUMN race_conditional_mean_result.upper IS 'the upper end; value_upper if nothing can be said';
-
-CREATE FUNCTION race_conditional_mean(
-	lower_sketch race_sketch, upper_sketch race_sketch, q "any",
-	value_lower float8 DEFAULT 0, value_upper float8 DEFAULT 1, confidence float8 DEFAULT 0.95)
-	RETURNS race_conditional_mean_result
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION race_conditional_mean(race_sketch, race_sketch, "any", float8, float8, float8) IS
-	'the mean of a value at q, weighted by the kernel, from the two halves of race_build_value, with standard error and confidence interval. Error 55000 for halves of different calls';
-
--- ------------------------------------------------------------------------
 -- How alike are the records of two sketches?
 
 CREATE TYPE race_distance_result AS (

@@ -79,12 +79,11 @@ find_answer(FmgrInfo *function)
 static void
 find_value(Answer *answer, NullableDatum *argument)
 {
-	LOCAL_FCINFO(call, 3);
+	LOCAL_FCINFO(call, 2);
 
-	InitFunctionCallInfoData(*call, &answer->released, 3, InvalidOid, NULL, NULL);
+	InitFunctionCallInfoData(*call, &answer->released, 2, InvalidOid, NULL, NULL);
 	call->args[0] = *argument;
 	call->args[1].isnull = true;
-	call->args[2].isnull = true;
 	argument->value = FunctionCallInvoke(call);
 	argument->isnull = call->isnull;
 }

@@ -6,9 +6,6 @@
  * once for a call site and a snapshot, with all its labels.  The result is the sketch as it is
  * stored: what asks it finds it in the cache, as if it came from the table.
  *
- * Of a release with a value, each half has a part of each record only.  So the name alone
- * stands for the sum of both, and nobody takes a half for the whole.
- *
  * Of a release with labels, the sketches or moments give each label a score.  If the release is
  * calibrated, scores become probabilities (calibration.c).  Otherwise they are likelihoods.
  */
@@ -48,7 +45,6 @@
 #include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_released);
-PG_FUNCTION_INFO_V1(race_released_mean);
 PG_FUNCTION_INFO_V1(race_classify_name);
 PG_FUNCTION_INFO_V1(race_posterior);
 
@@ -58,8 +54,6 @@ typedef struct Part
 	Datum sketch;
 	Datum label;  /* 0 without one */
 	Datum scores; /* 0 without scores */
-	bool has_value;
-	double bound;
 } Part;
 
 /* What a call site keeps: all parts of the release that it found last */
@@ -70,15 +64,12 @@ typedef struct Released
 	int n;
 	Part *parts;
 	Part **by_label;     /* [n]: parts by label, NULL before the first question about one */
-	Datum sum;           /* merged pair, or 0 before its first use */
-	const Part *sum_of;  /* lower half of that pair */
 	RaceDomain *columns; /* [n_columns]: domains of the columns, or NULL before the first record */
 	int n_columns;
 	RaceClasses *classes;         /* classes by label, or NULL before their first use */
 	Datum *sketches;              /* sketches of labels */
 	RaceCalibration *calibration; /* calibration of scores, or NULL */
 	MemoryContext context;        /* memory context of all fields */
-	RaceCallSite **halves;        /* call sites of both halves of race_released_mean, or NULL */
 } Released;
 
 /* Return a column, copied to a context, or 0.  A sketch out of line stays there. */
@@ -236,7 +227,6 @@ weighted_sum(int n, const Datum *sketches, const double *weights)
 		{
 			if (!race_params_same(sum->params, view.params) ||
 				sum->header.noise.counter_variance != view.header->noise.counter_variance ||
-				sum->header.noise.half != view.header->noise.half ||
 				sum->columns_size != view.columns_size ||
 				(view.columns_size > 0 &&
 				 memcmp(sum->columns, view.columns, view.columns_size) != 0))
@@ -246,7 +236,6 @@ weighted_sum(int n, const Datum *sketches, const double *weights)
 					 errmsg("the values of the series were not made in the same way"),
 					 errhint(
 						 "Another version of racepriv made some of them: ask periods from before and after apart.")));
-			sum->header.noise.pair_id += view.header->noise.pair_id;
 		}
 		add_counters(&view, weights[i], sums);
 		squares += weights[i] * weights[i];
@@ -293,13 +282,12 @@ static void
 look_up_parts(Released *site, Oid function, const char *name)
 {
 	const char *query =
-		"SELECT sketch, label, scores, value_bound FROM " RACE_SCHEMA ".race_releases "
+		"SELECT sketch, label, scores FROM " RACE_SCHEMA ".race_releases "
 		"WHERE name OPERATOR(pg_catalog.=) $1 AND version OPERATOR(pg_catalog.=) ANY ($2) "
 		"ORDER BY part, version";
 	Oid types[2] = {TEXTOID, INT4ARRAYOID};
 	Datum values[2] = {CStringGetTextDatum(name)};
 	double *weights;
-	bool isnull;
 
 	(void) race_schema_of(function);
 	SPI_connect();
@@ -316,9 +304,6 @@ look_up_parts(Released *site, Oid function, const char *name)
 		part->sketch = copy_column(i, 1, site->context);
 		part->label = copy_column(i, 2, site->context);
 		part->scores = copy_column(i, 3, site->context);
-		part->bound =
-			DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 4, &isnull));
-		part->has_value = !isnull;
 	}
 	if (weights != NULL)
 		add_values(site, ArrayGetNItems(1, ARR_DIMS(DatumGetArrayTypeP(values[1]))), weights);
@@ -345,7 +330,6 @@ find_released(FunctionCallInfo fcinfo)
 	site->named.name = NULL;
 	MemoryContextReset(site->context);
 	site->by_label = NULL;
-	site->sum = (Datum) 0;
 	site->columns = NULL;
 	site->classes = NULL;
 	site->calibration = NULL;
@@ -417,15 +401,7 @@ find_label(Released *site, const text *label)
 	return site->by_label[from];
 }
 
-static char *
-text_arg(FunctionCallInfo fcinfo, int i)
-{
-	return PG_ARGISNULL(i) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(i));
-}
-
-/* ------------------------------------------------------- one sketch, or a pair */
-
-/* Find one sketch, or a pair of halves, which follow each other: return the first of them. */
+/* Find the sketch of a label, or the only one. */
 static const Part *
 find_one(Released *site, const text *label)
 {
@@ -436,87 +412,17 @@ find_one(Released *site, const text *label)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("release \"%s\" has a sketch for each label", race_cut(site->name)),
 				 errhint("Give a label, or ask all of them in race_latest_releases.")));
-	if (part->has_value && part + RACE_HALVES > site->parts + site->n)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("release \"%s\" lacks a sketch of its pair", race_cut(site->name))));
 	return part;
 }
 
-static void
-check_pair(const Released *site, const Part *part)
-{
-	if (!part->has_value)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("release \"%s\" was made without a value", race_cut(site->name))));
-}
-
-/* Implement race_released(name, label, bound). */
+/* Implement race_released(name, label). */
 Datum
 race_released(PG_FUNCTION_ARGS)
 {
-	Released *site;
-	const Part *part;
-	char *bound;
-	bool upper;
-
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	bound = text_arg(fcinfo, 2);
-	upper = bound != NULL && strcmp(bound, "upper") == 0;
-	if (bound != NULL && !upper && strcmp(bound, "lower") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown bound \"%s\"", race_cut(bound)), errhint("Use lower or upper.")));
-	site = find_released(fcinfo);
-	part = find_one(site, PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1));
-	if (bound != NULL)
-	{
-		check_pair(site, part);
-		PG_RETURN_DATUM(part[upper ? RACE_UPPER : RACE_LOWER].sketch);
-	}
-	if (!part->has_value)
-		PG_RETURN_DATUM(part->sketch);
-	if (site->sum == (Datum) 0 || site->sum_of != part)
-	{
-		/* halves cost together what each of them costs */
-		Datum sum = DirectFunctionCall2(race_plus_disjoint, part[RACE_LOWER].sketch,
-										part[RACE_UPPER].sketch);
-		MemoryContext old = MemoryContextSwitchTo(site->context);
-
-		if (site->sum != (Datum) 0)
-			pfree(DatumGetPointer(site->sum));
-		site->sum = datumCopy(sum, false, -1);
-		site->sum_of = part;
-		MemoryContextSwitchTo(old);
-	}
-	PG_RETURN_DATUM(site->sum);
-}
-
-/* Implement race_released_mean(name, q, label, confidence). */
-Datum
-race_released_mean(PG_FUNCTION_ARGS)
-{
-	FmgrInfo *flinfo = fcinfo->flinfo;
-	RaceValuePair pair;
-	Released *site;
-	const Part *part;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3))
-		PG_RETURN_NULL();
-	site = find_released(fcinfo);
-	part = find_one(site, PG_ARGISNULL(2) ? NULL : PG_GETARG_TEXT_PP(2));
-	check_pair(site, part);
-	if (site->halves == NULL)
-		site->halves = race_half_sites_create(race_argument_type(flinfo, 1), flinfo->fn_mcxt);
-	for (int i = 0; i < RACE_HALVES; i++)
-	{
-		pair.sketches[i] = part[i].sketch;
-		pair.bounds[i] = part[i].bound;
-	}
-	return race_conditional_mean_row(fcinfo, site->halves, &pair, PG_GETARG_DATUM(1),
-									 PG_GETARG_FLOAT8(3));
+	PG_RETURN_DATUM(
+		find_one(find_released(fcinfo), PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1))->sketch);
 }
 
 /* ------------------------------------------------------------------- labels */
@@ -538,7 +444,7 @@ prepare_classes(Released *site, Oid query)
 	{
 		const Part *part = &site->parts[i];
 
-		if (part->label == (Datum) 0 || part->has_value)
+		if (part->label == (Datum) 0)
 			ereport(
 				ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

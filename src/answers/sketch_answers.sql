@@ -63,9 +63,6 @@ CREATE FUNCTION _racepriv._race_typicality(sketch race_sketch, q "any") RETURNS 
 	AS 'MODULE_PATHNAME', 'race_typicality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION _racepriv._race_typicality(race_sketch, "any") IS 'race_typicality of a sketch';
 
-CREATE FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) RETURNS race_sketch
-	AS 'MODULE_PATHNAME', 'race_plus_disjoint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION _racepriv._race_plus_disjoint(race_sketch, race_sketch) IS 'race_merge_disjoint of two sketches';
 
 CREATE FUNCTION _racepriv._race_distance(a race_sketch, b race_sketch) RETURNS race_distance_result
 	AS 'MODULE_PATHNAME', 'race_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;

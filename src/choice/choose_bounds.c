@@ -165,7 +165,7 @@ race_bounds_read(RaceBounds *bounds, RaceAccount *account, const RaceExact *exac
 {
 	int n = bounds->stage == RACE_BOUNDS_CENTRE ? RACE_BOUNDS_CELLS : RACE_BOUNDS_OCTAVES;
 	uint64_t scale =
-		race_measure_blocks(account, exact, 1, price_of_reading(account, bounds->stage), &counters);
+		race_measure_blocks(account, exact, 1, price_of_reading(account, bounds->stage), counters);
 	double threshold = log(n / (2 * FALSE_ALARM)) * (double) scale / RACE_SCALE_DENOMINATOR;
 	int best = 0;
 

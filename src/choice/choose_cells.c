@@ -247,9 +247,9 @@ seen_concentration(const RaceParams *params, const Seen *seen, double records)
  */
 static void
 infer_losses(Losses *losses, const RaceParams *params, const Cells *cells, const Seen *seen,
-			 double records, double part)
+			 double records)
 {
-	double seen_loss = loss_of_detail(params, seen->halvings) * part;
+	double seen_loss = loss_of_detail(params, seen->halvings);
 	double scale = hypot(seen->scale, OFF * seen->detail);
 	double most = -INFINITY;
 	double sum = 0;
@@ -301,15 +301,6 @@ expected_error(const Losses *losses, RaceGridChoice choice, double variance)
 }
 
 /*
- * A mean of values is a ratio of sums.  Its error is largest where there are few records, and what
- * cells change is the same in both sums and nearly cancels.  So cells are chosen as for sums of
- * this part of a usual one.  On 6 real and 9 made tables these parts came near the best histogram
- * where others were farther from it: of 1/6 to 1/24 in one dimension, of 1/4 to 1/100 in two, of
- * 1/16 to 1/100 in three, where smaller ones serve sharp edges and larger ones what is smooth.
- */
-static const double part_of_halves[RACE_GRID_DIMS + 1] = {0, 1.0 / 12, 1.0 / 8, 1.0 / 100};
-
-/*
  * Return after how many halvings a release looks.  In two and three dimensions what is seen is
  * large beside its noise from the next coarser cells on.  In one dimension, where numbers are often
  * round, it is better to see what the usual cells lose.
@@ -331,20 +322,19 @@ halvings_of_look(const RaceParams *params, const Cells *cells)
 
 /* Return the cells whose error is expected to be least, by what was seen. */
 static RaceSelection
-best_cells(const RaceParams *params, const Cells *cells, const Seen *seen, double records,
-		   double part)
+best_cells(const RaceParams *params, const Cells *cells, const Seen *seen, double records)
 {
 	RaceSelection best = cells->usual;
 	double least = INFINITY;
 	Losses losses;
 
-	infer_losses(&losses, params, cells, seen, records, part);
+	infer_losses(&losses, params, cells, seen, records);
 	for (int i = 0; i < cells->n; i++)
 	{
 		RaceGridChoice choice = cells->selection[i].grid;
 		double error = expected_error(
 			&losses, choice,
-			cells->noise[i] + pow(loss_at_bounds(params, choice.halvings) * records * part, 2));
+			cells->noise[i] + pow(loss_at_bounds(params, choice.halvings) * records, 2));
 
 		if (error < least)
 		{
@@ -359,26 +349,15 @@ static RaceSelection
 select_cells(RaceRelease *release, double records)
 {
 	const RaceParams *params = release->params;
-	bool halves = race_exact_halves(release->exact) > 1;
-	double part = halves ? part_of_halves[params->dims] : 1;
-	RaceSelection best;
-	RaceGrid grid;
 	Cells cells;
 	Seen seen;
 	int halvings;
 
-	list_cells(release->request, params, race_usual_mass(records) * part, &cells);
+	list_cells(release->request, params, race_usual_mass(records), &cells);
 	halvings = halvings_of_look(params, &cells);
-	best = cells.usual;
 	if (release->plan.look_price > 0 && halvings > 0 && look_at_grid(release, halvings, &seen))
-		best = best_cells(params, &cells, &seen, records, part);
-
-	/* halves of a grid are exact in fewer halvings */
-	race_grid_of(params, &grid);
-	halvings = race_grid_split_halvings(&grid) - RACE_GRID_LEVEL_HALVINGS * (best.grid.levels - 1);
-	if (halves && best.grid.halvings > halvings)
-		best.grid.halvings = halvings;
-	return best;
+		return best_cells(params, &cells, &seen, records);
+	return cells.usual;
 }
 
 /*
@@ -409,7 +388,7 @@ cells_workspace(const RaceParams *params)
 
 /* Measure the levels that are kept: the second one has nodes four times as far apart. */
 static bool
-draw_cells(RaceRelease *release, double price, int64_t *const *counters)
+draw_cells(RaceRelease *release, double price, int64_t *counters)
 {
 	RaceGridChoice kept = release->plan.selection.grid;
 	int halvings[RACE_LEVELS] = {kept.halvings, kept.halvings + RACE_GRID_LEVEL_HALVINGS};

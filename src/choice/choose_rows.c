@@ -95,13 +95,13 @@ mass_of_norm(double norm, double noise, const RaceParams *params, double records
 
 /*
  * Return the same by noisy norms.  Where noise drowns the norms, what is usual counts for more,
- * unless they exclude it.  The noisy sum of norms is over all rows, of so many halves.
+ * unless they exclude it.  The noisy sum of norms is over all rows.
  */
 static double
 mass_by_norms(const RaceRelease *release, uint64_t look_noise, int64_t sum, double records)
 {
 	const RaceParams *params = release->params;
-	double n = race_exact_halves(release->exact) * (double) params->rows;
+	double n = params->rows;
 	double noise = ldexp(sqrt(race_discrete_laplace_variance(look_noise)),
 						 -(int) release->request->weight_bits) /
 		n;
@@ -143,7 +143,7 @@ rows_look_change(const RaceParams *params)
 }
 
 static bool
-draw_rows(RaceRelease *release, double price, int64_t *const *counters)
+draw_rows(RaceRelease *release, double price, int64_t *counters)
 {
 	return race_measure_blocks(&release->account, release->exact, release->plan.selection.rows,
 							   price, counters) > 0;

@@ -851,7 +851,7 @@ tables_noise(const RaceParams *params, const RacePlan *plan)
  * Copy the tables that were measured when they were selected; of a noise share measure all of them.
  */
 static bool
-draw_tables(RaceRelease *release, double price, int64_t *const *counters)
+draw_tables(RaceRelease *release, double price, int64_t *counters)
 {
 	const RaceMeasuring *tables = release->plan.selection.tables;
 	uint32_t blocks = (uint32_t) race_shape_ends(release->params);
@@ -860,7 +860,7 @@ draw_tables(RaceRelease *release, double price, int64_t *const *counters)
 		return race_measure_blocks(&release->account, release->exact, blocks, price, counters) > 0;
 	if (tables == NULL)
 		return false;
-	memcpy(counters[0], tables->counters,
+	memcpy(counters, tables->counters,
 		   race_contingency_counters(&tables->tables) * sizeof(int64_t));
 	return true;
 }

@@ -106,10 +106,10 @@ extern double race_selection_noise(const RaceRequest *request, const RaceParams 
 /*
  * Return whether a pure release, which is (epsilon, delta) private, too, serves better with this
  * epsilon than what is asked for with a delta: the same moments or grid, or a grid in place of
- * rows, for densities or for means of values.  It depends on public facts alone.
+ * rows.  It depends on public facts alone.
  */
 extern bool race_pure_serves(const RaceRequest *request, const RaceParams *params,
-							 double pure_epsilon, const RaceParams *pure_params, bool densities);
+							 double pure_epsilon, const RaceParams *pure_params);
 
 /* Factor of the variance by sampling rows if a model is fitted to them, in one dimension */
 #define RACE_FITTED_SAMPLING (1.0 / 128)
@@ -135,23 +135,23 @@ typedef struct RaceRelease
 } RaceRelease;
 
 /*
- * Begin a release: draw the noisy number of records of each half, and choose what is kept if the
+ * Begin a release: draw the noisy number of records, and choose what is kept if the
  * request leaves it open.  The release has its exact counters, parameters, request and workspace.
  * False if the noise would be too large, whatever the counters hold: then nothing was drawn.
  */
-extern bool race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *counts);
+extern bool race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *count);
 
 /*
  * Begin the release of a noise share, for one of several parties: all is kept, since all must keep
  * the same.
  */
 extern bool race_share_begin(RaceRelease *release, RaceRandom *random,
-							 const RaceFederation *federation, int64_t *counts);
+							 const RaceFederation *federation, int64_t *count);
 
 /*
- * Draw the counters that are kept, of each half: rows, the levels of a grid one after the other,
+ * Draw the counters that are kept: rows, the levels of a grid one after the other,
  * tables, or moments.  False if the account cannot pay them, which no plan leads to.
  */
-extern bool race_release_counters(RaceRelease *release, int64_t *const *counters);
+extern bool race_release_counters(RaceRelease *release, int64_t *counters);
 
 #endif

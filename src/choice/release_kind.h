@@ -63,8 +63,8 @@ struct RaceReleaseKind
 	/* Select what to keep by noisy numbers, of so many records; NULL: choose it. */
 	RaceSelection (*select)(RaceRelease *release, double records);
 
-	/* Draw the noisy counters of each half, for a price. */
-	bool (*draw)(RaceRelease *release, double price, int64_t *const *counters);
+	/* Draw the noisy counters, for a price. */
+	bool (*draw)(RaceRelease *release, double price, int64_t *counters);
 };
 
 extern const RaceReleaseKind race_release_rows;

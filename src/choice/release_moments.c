@@ -50,12 +50,12 @@ moments_workspace(const RaceParams *params)
 }
 
 static bool
-draw_moments(RaceRelease *release, double price, int64_t *const *counters)
+draw_moments(RaceRelease *release, double price, int64_t *counters)
 {
 	bool share = release->plan.noise.status == RACE_STATUS_SHARE;
 
 	return race_measure_products(&release->account, release->exact, price, &release->plan.products,
-								 share, release->workspace, counters[0]);
+								 share, release->workspace, counters);
 }
 
 static uint64_t

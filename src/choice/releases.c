@@ -201,7 +201,7 @@ grid_beats_rows(const RaceParams *params, const RaceRequest *pure, const RacePar
 
 bool
 race_pure_serves(const RaceRequest *request, const RaceParams *params, double pure_epsilon,
-				 const RaceParams *pure_params, bool densities)
+				 const RaceParams *pure_params)
 {
 	RaceRequest pure = *request;
 	RaceSelection all = {params->rows, {0, 1}, NULL};
@@ -219,8 +219,7 @@ race_pure_serves(const RaceRequest *request, const RaceParams *params, double pu
 	noise = race_release_kind(params)->noise(params, &asked_plan);
 	if (race_summary_kind(params) == race_summary_kind(pure_params))
 		return race_selection_noise(&pure, pure_params, all) < noise;
-	return (densities && params->dims == GRID_IN_PLANE) ||
-		grid_beats_rows(params, &pure, pure_params, noise);
+	return params->dims == GRID_IN_PLANE || grid_beats_rows(params, &pure, pure_params, noise);
 }
 
 /* ------------------------------------------------------------------- draws */
@@ -233,21 +232,16 @@ race_draw_workspace(const RaceParams *params)
 		race_release_kind(params)->workspace(params);
 }
 
-/* Draw the noisy numbers of records; return their mean. */
+/* Draw the noisy number of records; return it, or 1 if it is less. */
 static double
-draw_counts(RaceRelease *release, int64_t *counts)
+draw_count(RaceRelease *release, int64_t *count)
 {
-	int n = race_exact_halves(release->exact);
-	double mean = 0;
-
-	race_measure_count(&release->account, release->exact, release->plan.count_price, counts);
-	for (int i = 0; i < n; i++)
-		mean += (double) counts[i] / n;
-	return fmax(mean, 1);
+	race_measure_count(&release->account, release->exact, release->plan.count_price, count);
+	return fmax((double) *count, 1);
 }
 
 bool
-race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *counts)
+race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *count)
 {
 	const RaceReleaseKind *kind = race_release_kind(release->params);
 	const RaceRequest *request = release->request;
@@ -263,7 +257,7 @@ race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *counts)
 						   race_largest_selection(request, release->params), &release->plan))
 		return false;
 	kind->open(kind, request, release->params, random, &release->account, &release->plan);
-	records = draw_counts(release, counts);
+	records = draw_count(release, count);
 	if (request->rows > 0)
 		return true;
 	selection = kind->select == NULL ? race_choose_selection(request, release->params, records) :
@@ -277,7 +271,7 @@ race_release_begin(RaceRelease *release, RaceRandom *random, int64_t *counts)
 
 bool
 race_share_begin(RaceRelease *release, RaceRandom *random, const RaceFederation *federation,
-				 int64_t *counts)
+				 int64_t *count)
 {
 	if (!race_plan_share(release->request, release->params, federation, &release->plan))
 		return false;
@@ -286,12 +280,12 @@ race_share_begin(RaceRelease *release, RaceRandom *random, const RaceFederation 
 		release->plan.counter_noise,
 		race_release_kind(release->params)
 			->squared(release->params, release->plan.selection, release->plan.products.coarser));
-	(void) draw_counts(release, counts);
+	(void) draw_count(release, count);
 	return true;
 }
 
 bool
-race_release_counters(RaceRelease *release, int64_t *const *counters)
+race_release_counters(RaceRelease *release, int64_t *counters)
 {
 	return race_release_kind(release->params)
 		->draw(release, race_account_left(&release->account), counters);

@@ -7,7 +7,7 @@
 
 #include "choice/select_tables.h"
 
-/* Return exact counters without any halves, by which a release is planned. */
+/* Return exact counters of which there are none, by which a release is planned. */
 static inline const RaceExact *
 race_select_exact(const RaceSelect *select)
 {

@@ -151,8 +151,7 @@ complete_grid(RaceParams *part, const double **arrays, double *space)
 static void
 grid_count(const RaceParams *params, const RaceBatch *batch)
 {
-	race_count_in_grid(params, batch->numbers, batch->n, batch->weight, batch->portions,
-					   batch->counters, batch->upper);
+	race_count_in_grid(params, batch->numbers, batch->n, batch->weight, batch->counters);
 }
 
 /* Set the shape of a grid.  A record is split over the nodes around it. */

@@ -31,19 +31,14 @@ typedef enum RaceModelForm
 	RACE_MODEL_LOG_LINEAR /* a number for each cell of tables */
 } RaceModelForm;
 
-/*
- * Records that are to be counted, each `weight` times; with portions, parts of them in the upper
- * half
- */
+/* Records that are to be counted, each `weight` times */
 typedef struct RaceBatch
 {
 	const RaceRows *functions; /* row functions, or NULL */
 	const double *numbers;
 	size_t n;
 	int64_t weight;
-	const RacePortion *portions; /* [n]: parts of records for the upper half, or NULL */
 	RaceCounterArray counters;
-	RaceCounterArray upper;
 	void *workspace; /* memory, aligned to 8 */
 } RaceBatch;
 
@@ -60,10 +55,7 @@ typedef struct RaceSummaryKind
 	 */
 	bool hashed;
 
-	/*
-	 * Whether it answers with kernel sums.  Then it can be divided into halves; else functions of
-	 * its own ask it.
-	 */
+	/* Whether it answers with kernel sums.  Else functions of its own ask it. */
 	bool densities;
 
 	/*

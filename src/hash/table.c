@@ -165,27 +165,6 @@ race_grid_choose_cells(const RaceParams *part, const double *bandwidths, const d
 	} while (nodes > most && isfinite(step));
 }
 
-void
-race_grid_round_for_halves(RaceParams *params)
-{
-	double multiple = 2 << by_dims[params->dims].halvings;
-	double *cells = (double *) race_array(params, RACE_ARRAY_CELLS);
-	double rounded[2];
-	uint64_t nodes;
-
-	if (params->dims < 1 || params->dims > 2 || race_grid_levels(params) > 1)
-		return;
-	for (uint32_t i = 0; i < params->dims; i++)
-		rounded[i] = multiple * ceil(cells[i] / multiple);
-	nodes = race_grid_nodes(rounded, params->dims, 1);
-	/* there must be room for coarse cells besides */
-	if (race_grid_nodes(rounded, params->dims, RACE_GRID_LEVELS) == 0 ||
-		(!race_kernel_type(params->kernel)->euclidean && nodes > RACE_GRID_L1_NODES))
-		return;
-	memcpy(cells, rounded, params->dims * sizeof(double));
-	params->range = (uint32_t) nodes;
-}
-
 bool
 race_radial_can(const RaceParams *params)
 {
@@ -291,32 +270,6 @@ race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes, int64_t 
 	return n;
 }
 
-int
-race_grid_split_halvings(const RaceGrid *grid)
-{
-	int most = by_dims[grid->dims].bits;
-	int steps = RACE_GRID_STEPS;
-
-	/* bound: a part of the steps is left each time, as grid->dims is 1 at least */
-	for (; steps > 1; steps >>= grid->dims)
-		most--;
-	return most < (int) grid->halvings ? most : (int) grid->halvings;
-}
-
-void
-race_grid_divide(const RaceGrid *grid, const RacePortion *portion, const int64_t *weights, int n,
-				 int64_t *up)
-{
-	int64_t step = (int64_t) 1 << race_grid_split_halvings(grid) * grid->dims;
-	int64_t steps = 0; /* before this weight */
-
-	/* bound: n */
-	for (int i = 0; i < n; steps += weights[i++] / step)
-		up[i] = (race_dither_round(portion, steps + weights[i] / step) -
-				 race_dither_round(portion, steps)) *
-			step;
-}
-
 /* Return the nodes alone. */
 static RaceNodes
 nodes_of(const RaceGrid *grid)
@@ -394,13 +347,12 @@ race_grid_shape(const RaceParams *params, RaceShape *shape)
 						 .unit = race_grid_unit(params),
 						 .range = (uint32_t) grid.nodes,
 						 .nodes = nodes_of(&grid),
-						 .halvings = grid.halvings,
-						 .half_halvings = (uint32_t) race_grid_split_halvings(&grid)};
+						 .halvings = grid.halvings};
 }
 
 void
 race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t weight,
-				   const RacePortion *portions, RaceCounterArray counters, RaceCounterArray upper)
+				   RaceCounterArray counters)
 {
 	RaceShape shape;
 	RaceGrid grid;
@@ -411,13 +363,9 @@ race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t 
 	{
 		uint32_t nodes[RACE_GRID_CORNERS];
 		int64_t weights[RACE_GRID_CORNERS];
-		int64_t up[RACE_GRID_CORNERS];
 		int corners = race_grid_split(&grid, x + i * grid.dims, nodes, weights);
 
-		if (portions != NULL)
-			race_grid_divide(&grid, &portions[i], weights, corners, up);
-		race_count_split(&shape, nodes, weights, portions == NULL ? NULL : up, corners, weight,
-						 counters, upper);
+		race_count_split(&shape, nodes, weights, corners, weight, counters);
 	}
 }
 

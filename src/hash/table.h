@@ -70,12 +70,6 @@ extern void race_grid_halve(RaceGrid *grid);
 extern void race_grid_choose_cells(const RaceParams *part, const double *bandwidths,
 								   const double *lower, const double *upper, double *cells);
 
-/*
- * Round the cells of a grid in one and two dimensions, from cells that were chosen, to as many more
- * that there is one more halving.  Halves want coarser cells where there are few records.
- */
-extern void race_grid_round_for_halves(RaceParams *params);
-
 /* Return the number of nodes of `levels` levels with these cells; 0 if cells are not valid. */
 extern uint64_t race_grid_nodes(const double *cells, uint32_t dims, int levels);
 
@@ -96,17 +90,6 @@ extern const char *race_grid_problem(const RaceParams *params, char *message, si
  */
 extern int race_grid_split(const RaceGrid *grid, const double *x, uint32_t *nodes,
 						   int64_t *weights);
-
-/*
- * Which parts of n weights of a record go up; none is negative or more than its weight.  All
- * are multiples of a step, of 1 / RACE_GRID_STEPS of a unit or less, so that coarser grids
- * are exact, after as many halvings as race_grid_split_halvings() says.
- */
-#define RACE_GRID_STEPS 64
-
-extern int race_grid_split_halvings(const RaceGrid *grid);
-extern void race_grid_divide(const RaceGrid *grid, const RacePortion *portion,
-							 const int64_t *weights, int n, int64_t *up);
 
 /*
  * Compute the counters of the grid with half as many cells.  The number of fine nodes is that of
@@ -171,12 +154,10 @@ extern RaceGridSmooth race_grid_smooth(const RaceParams *params, double step);
 extern double race_grid_smooth_at(const RaceGridSmooth *smooth, double distance);
 
 /*
- * Split n records over the nodes of a grid, `weight` times.  If each has a portion that goes up, it
- * goes into the upper half; portions may be NULL.  No counter may come near the limit of its width:
- * nothing is checked here.
+ * Split n records over the nodes of a grid, `weight` times.  No counter may come near the limit of
+ * its width: nothing is checked here.
  */
 extern void race_count_in_grid(const RaceParams *params, const double *x, size_t n, int64_t weight,
-							   const RacePortion *portions, RaceCounterArray counters,
-							   RaceCounterArray upper);
+							   RaceCounterArray counters);
 
 #endif

@@ -95,28 +95,6 @@ race_count_rows(RaceCounterArray counters, const uint32_t *buckets, size_t n, ui
 		bump_rows(counters, (size_t) r * range, buckets + r, n, 1, range, weight, true);
 }
 
-void
-race_count_halves(const uint32_t *buckets, size_t row, uint32_t rows, uint32_t range,
-				  const RacePortion *portion, int64_t weight, RaceCounterArray lower,
-				  RaceCounterArray upper)
-{
-	uint64_t limit = race_dither_limit(portion->share);
-	RaceCounterArray halves[RACE_EXACT_HALVES] = {lower, upper};
-	bool up[RACE_LANES];
-
-	for (uint32_t r = 0; r < rows; r++)
-		up[r] = race_dither_up(limit, portion->offset, row + r);
-	for (int half = 0; half < RACE_EXACT_HALVES; half++)
-		/* clang-format off */
-		RACE_FOR_WIDTH(halves[half].width,
-			type *c = halves[half].counters;
-
-			for (uint32_t r = 0; r < rows; r++, c += range)
-				c[within(buckets[r], range)] += up[r] == (half == 1) ? weight : 0;
-		)
-	/* clang-format on */
-}
-
 /* Return whether n numbers are not negative and add up to the unit. */
 static bool
 are_unit_parts(const int64_t *numbers, int n, uint64_t unit)
@@ -216,45 +194,26 @@ are_multiples(const int64_t *numbers, int n, uint32_t halvings, uint32_t dims)
 	return (any & ((INT64_C(1) << halvings * dims) - 1)) == 0;
 }
 
-/* Return whether each of n numbers is between 0 and another one. */
-static bool
-are_between(const int64_t *numbers, const int64_t *most, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (numbers[i] < 0 || numbers[i] > most[i])
-			return false;
-	return true;
-}
-
-/* Add shares of n nodes, `weight` times; without a part of them. */
+/* Add shares of n nodes, `weight` times. */
 static void
 add_shares(RaceCounterArray counters, const uint32_t *node, uint32_t nodes, const int64_t *share,
-		   const int64_t *without, int n, int64_t weight)
+		   int n, int64_t weight)
 {
 	/* clang-format off */
 	RACE_FOR_WIDTH(counters.width,
-		type *c = counters.counters;
+		type *c = (type *) counters.counters;
 
 		for (int i = 0; i < n; i++)
-			c[within(node[i], nodes)] +=
-				(type) (weight * (share[i] - (without == NULL ? 0 : without[i])));
+			c[within(node[i], nodes)] += (type) (weight * share[i]);
 	)
 	/* clang-format on */
 }
 
 void
-race_count_split(const RaceShape *shape, const uint32_t *node, const int64_t *share,
-				 const int64_t *up, int n, int64_t weight, RaceCounterArray lower,
-				 RaceCounterArray upper)
+race_count_split(const RaceShape *shape, const uint32_t *node, const int64_t *share, int n,
+				 int64_t weight, RaceCounterArray counters)
 {
-	uint32_t nodes = (uint32_t) race_block_length(shape, 0);
-	uint32_t dims = shape->nodes.dims;
-
-	if (!are_unit_parts(share, n, shape->unit) || !are_multiples(share, n, shape->halvings, dims) ||
-		(up != NULL &&
-		 (!are_between(up, share, n) || !are_multiples(up, n, shape->half_halvings, dims))))
-		return;
-	add_shares(lower, node, nodes, share, up, n, weight);
-	if (up != NULL)
-		add_shares(upper, node, nodes, up, NULL, n, weight);
+	if (are_unit_parts(share, n, shape->unit) &&
+		are_multiples(share, n, shape->halvings, shape->nodes.dims))
+		add_shares(counters, node, (uint32_t) race_block_length(shape, 0), share, n, weight);
 }

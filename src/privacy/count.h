@@ -14,7 +14,6 @@
 
 #include "privacy/counters.h"
 #include "privacy/exact.h"
-#include "privacy/integers.h"
 
 /*
  * Count n records in a few rows, at most RACE_LANES, of `range` counters each, `weight` times: in
@@ -22,14 +21,6 @@
  */
 extern void race_count_rows(RaceCounterArray counters, const uint32_t *buckets, size_t n,
 							uint32_t rows, uint32_t range, int64_t weight);
-
-/*
- * Count a record in some rows, which begin with number `row`, of two halves: in each row in one
- * of them.
- */
-extern void race_count_halves(const uint32_t *buckets, size_t row, uint32_t rows, uint32_t range,
-							  const RacePortion *portion, int64_t weight, RaceCounterArray lower,
-							  RaceCounterArray upper);
 
 /*
  * Count n records in a block, `weight` times: each in cell[i].  A cell has `parts` counters, to
@@ -51,13 +42,11 @@ extern void race_count_pairs(uint64_t unit, RaceCounterArray counters, uint32_t 
 							 uint32_t parts, size_t n, int64_t weight);
 
 /*
- * Split the unit of a record over n counters of a grid, `weight` times, or over two halves: up[i]
- * of share[i] goes to the upper one.  A record is left out whose shares are negative, do not add up
- * to the unit, are less than what goes up, or are no multiples of what the halvings of the shape
- * divide them by.
+ * Split the unit of a record over n counters of a grid, `weight` times.  A record is left out whose
+ * shares are negative, do not add up to the unit, or are no multiples of what the halvings of the
+ * shape divide them by.
  */
 extern void race_count_split(const RaceShape *shape, const uint32_t *node, const int64_t *share,
-							 const int64_t *up, int n, int64_t weight, RaceCounterArray lower,
-							 RaceCounterArray upper);
+							 int n, int64_t weight, RaceCounterArray counters);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct RaceEnds
  * rounds off.  Pay a price at most and return the noise of each, a scale or variance; 0 if it drew
  * nothing, as noise would be too large, or the block has no such places.
  *
- * Of exact counters without halves, or with an account without random numbers, it plans: it pays,
+ * Without exact counters, or with an account without random numbers, it plans: it pays,
  * and draws nothing.
  */
 extern uint64_t race_measure_ends(RaceAccount *account, const RaceExact *exact,

@@ -20,7 +20,7 @@ race_exact_begin(RaceExactMemory *memory, const RaceShape *shape)
 	return exact;
 }
 
-/* Return the number of counters of a half. */
+/* Return the number of counters. */
 static size_t
 counters_of(const RaceShape *shape)
 {
@@ -28,42 +28,26 @@ counters_of(const RaceShape *shape)
 								race_block_begin(shape, shape->blocks);
 }
 
-/* Return whether so many bytes have some of a half that was added. */
+/* Return whether so many bytes have some of the counters. */
 static bool
 overlaps_counters(const RaceExact *exact, const void *bytes, size_t n)
 {
 	uintptr_t begin = (uintptr_t) bytes;
-	size_t all = counters_of(exact->shape);
+	uintptr_t counters = (uintptr_t) exact->counters;
+	size_t all = counters_of(exact->shape) * (size_t) exact->width;
 
-	for (int half = 0; half < exact->halves; half++)
-	{
-		uintptr_t counters = (uintptr_t) exact->counters[half];
-
-		if (begin < counters + all * (size_t) exact->width[half] && counters < begin + n)
-			return true;
-	}
-	return false;
+	return exact->counters != NULL && begin < counters + all && counters < begin + n;
 }
 
 void
 race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count, uint64_t weight)
 {
-	int half = exact->halves;
-
-	if (half == RACE_EXACT_HALVES ||
-		overlaps_counters(exact, counters, counters_of(exact->shape) * (size_t) width))
+	if (exact->counters != NULL)
 		return;
-	exact->halves++;
-	exact->counters[half] = counters;
-	exact->width[half] = width;
-	exact->count[half] = count;
-	exact->weight = weight > exact->weight ? weight : exact->weight;
-}
-
-int
-race_exact_halves(const RaceExact *exact)
-{
-	return exact->halves;
+	exact->counters = counters;
+	exact->width = width;
+	exact->count = count;
+	exact->weight = weight;
 }
 
 int64_t *

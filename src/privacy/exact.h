@@ -24,24 +24,17 @@
 /* What a record adds, at most: public */
 typedef struct RaceShape
 {
-	uint32_t blocks;        /* number of blocks; 0 of moments */
-	uint64_t unit;          /* what a record adds to each block */
-	uint32_t range;         /* counters of each block, where all have as many */
-	const size_t *ends;     /* ends of the blocks, if they differ in size; else NULL */
-	uint32_t paired;        /* columns with a block each, then one of each pair (count.h); or 0 */
-	RaceNodes nodes;        /* nodes of a grid; dims is 0 of others */
-	uint32_t halvings;      /* halvings of the number of its cells that are exact */
-	uint32_t half_halvings; /* halvings of the number of cells of a half that are exact */
-	uint32_t columns;       /* integers in a vector of moments; else 0 */
-	uint64_t squared;       /* largest squared norm of a vector of moments */
-	bool absolute;          /* whether that norm counts absolute values, too (products.h) */
+	uint32_t blocks;    /* number of blocks; 0 of moments */
+	uint64_t unit;      /* what a record adds to each block */
+	uint32_t range;     /* counters of each block, where all have as many */
+	const size_t *ends; /* ends of the blocks, if they differ in size; else NULL */
+	uint32_t paired;    /* columns with a block each, then one of each pair (count.h); or 0 */
+	RaceNodes nodes;    /* nodes of a grid; dims is 0 of others */
+	uint32_t halvings;  /* halvings of the number of its cells that are exact */
+	uint32_t columns;   /* integers in a vector of moments; else 0 */
+	uint64_t squared;   /* largest squared norm of a vector of moments */
+	bool absolute;      /* whether that norm counts absolute values, too (products.h) */
 } RaceShape;
-
-/*
- * Halves share the unit of each record: both together are one summary, and what is measured of both
- * costs what it costs of one.
- */
-#define RACE_EXACT_HALVES 2
 
 typedef struct RaceExact RaceExact;
 
@@ -52,24 +45,20 @@ typedef struct RaceExactMemory
 } RaceExactMemory;
 
 /*
- * Begin exact counters of a shape in such memory.  Without a half nothing is drawn of it: it serves
- * to plan a release.
+ * Begin exact counters of a shape in such memory.  Without counters nothing is drawn: it serves to
+ * plan a release.
  */
 extern RaceExact *race_exact_begin(RaceExactMemory *memory, const RaceShape *shape);
 
 /*
- * Add the whole, or one of two halves: counters of so many bytes each, the number of records, and
- * the largest weight of one, 1 without weights.  A third half is not added, nor one that has
- * counters of the first, as these would get noise twice.
+ * Add the counters, of so many bytes each, the number of records, and the largest weight of one, 1
+ * without weights.  Others are not added to them.
  *
  * The first account that draws of exact counters is the only one: others draw nothing.  Nor does
  * an account of a request whose records have smaller weights.
  */
 extern void race_exact_add(RaceExact *exact, const void *counters, int width, int64_t count,
 						   uint64_t weight);
-
-/* Return how many halves were added. */
-extern int race_exact_halves(const RaceExact *exact);
 
 /*
  * Memory of the caller's in which a call works with exact numbers: as many of 8 bytes as the call

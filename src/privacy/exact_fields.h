@@ -12,12 +12,11 @@
 struct RaceExact
 {
 	const RaceShape *shape;
-	int halves; /* halves that were added: 0, 1 or 2 */
-	const void *counters[RACE_EXACT_HALVES];
-	int width[RACE_EXACT_HALVES];
-	int64_t count[RACE_EXACT_HALVES];
-	uint64_t weight; /* largest weight of a record, in places of its last digit */
-	uint64_t *payer; /* number of the account that draws; 0 before the first draw */
+	const void *counters; /* NULL before they are added */
+	int width;            /* bytes a counter */
+	int64_t count;        /* number of records */
+	uint64_t weight;      /* largest weight of a record, in places of its last digit */
+	uint64_t *payer;      /* number of the account that draws; 0 before the first draw */
 };
 
 /*
@@ -27,7 +26,7 @@ struct RaceExact
 static inline bool
 race_draws(const RaceAccount *account, const RaceExact *exact)
 {
-	if (account->random == NULL || account->self != account || exact->halves == 0 ||
+	if (account->random == NULL || account->self != account || exact->counters == NULL ||
 		exact->weight > account->weight)
 		return false;
 	if (*exact->payer == 0)
@@ -58,7 +57,7 @@ extern int64_t *race_space_numbers(const RaceExact *exact, RaceSpace *space, siz
 
 /*
  * Load the exact sums of a grouping; a number that is clamped is moved no farther from another one.
- * NULL if the grouping does not fit the block or the space, or if there is not one whole.
+ * NULL if the grouping does not fit the block or the space, or if there are no counters.
  */
 extern int64_t *race_load_sums(const RaceExact *exact, const RaceGrouping *grouping,
 							   RaceSpace *space);

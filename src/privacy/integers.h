@@ -43,66 +43,6 @@ race_integer_cube_root(unsigned __int128 x)
 	return root;
 }
 
-/*
- * Stratified random rounding of a weight over rows.
- *
- * A record whose share is p goes up in row r if frac(offset + r g) < p, with the golden
- * ratio g: in about p of all rows, of any first ones, and of any others side by side.  The
- * offset is drawn for each record, so that each row goes up with probability p, and the
- * errors of records do not add up, even if these are the same.  The rows of a Sobol' sequence
- * are no multiples of g, so the pattern does not go with them.
- */
-
-/* The golden ratio less 1, in units of 2^-64 */
-#define RACE_GOLDEN UINT64_C(0x9E3779B97F4A7C15)
-
-/* The row that says where the record is counted as a whole */
-#define RACE_COUNT_ROW UINT64_C(0xFFFFFFFF)
-
-typedef struct RacePortion
-{
-	double share; /* share of the record that goes up, from 0 to 1 */
-	uint64_t offset;
-} RacePortion;
-
-/*
- * Return a share in units of 2^-63, to be compared with 63 bits; whatever is passed in, one from 0
- * to 1.
- */
-static inline uint64_t
-race_dither_limit(double share)
-{
-	if (share >= 1)
-		return UINT64_C(1) << 63;
-	return share > 0 ? (uint64_t) (share * (double) (UINT64_C(1) << 63)) : 0;
-}
-
-/* Return whether a record with this limit goes up in a row. */
-static inline bool
-race_dither_up(uint64_t limit, uint64_t offset, uint64_t row)
-{
-	return (offset + row * RACE_GOLDEN) >> 1 < limit;
-}
-
-/* Return whether a record is counted in the half that goes up. */
-static inline bool
-race_dither_counts_up(const RacePortion *portion)
-{
-	return race_dither_up(race_dither_limit(portion->share), portion->offset, RACE_COUNT_ROW);
-}
-
-/*
- * Return how much of n units goes up, rounded by the offset.  Differences between what goes up of n
- * and of n + k are between 0 and k.
- */
-static inline int64_t
-race_dither_round(const RacePortion *portion, int64_t n)
-{
-	double draw = (double) (portion->offset >> 32) / (double) (UINT64_C(1) << 32);
-
-	return (int64_t) floor(portion->share * (double) n + draw);
-}
-
 /* Return the product of two numbers; UINT64_MAX where it is larger. */
 static inline uint64_t
 race_most_product(uint64_t a, uint64_t b)

@@ -153,19 +153,12 @@ norm_in_units(unsigned __int128 squares, uint64_t times, uint64_t unit)
 	return (uint64_t) ((unsigned __int128) race_integer_root(squares) * times / unit);
 }
 
-/* Load the nodes of the whole: the sum of both halves. */
 static void
-load_whole(const RaceExact *exact, int64_t *nodes, int64_t *space)
+load_nodes(const RaceExact *exact, int64_t *nodes)
 {
 	uint64_t n = race_nodes_count(&exact->shape->nodes);
 
-	race_counters_load(exact->counters[0], exact->width[0], 0, n, nodes);
-	for (int half = 1; half < exact->halves; half++)
-	{
-		race_counters_load(exact->counters[half], exact->width[half], 0, n, space);
-		for (uint64_t i = 0; i < n; i++)
-			nodes[i] = race_clamped_sum(nodes[i], space[i]);
-	}
+	race_counters_load(exact->counters, exact->width, 0, n, nodes);
 	for (uint64_t i = 0; i < n; i++)
 		nodes[i] = race_clamped(nodes[i], MOST_NODE);
 }
@@ -207,7 +200,7 @@ race_look_details(RaceAccount *account, const RaceExact *exact, int halvings, do
 
 	if (noise == 0 || !draws)
 		return noise;
-	load_whole(exact, nodes, nodes + n);
+	load_nodes(exact, nodes);
 	details = exact_details(exact->shape, halvings, nodes, nodes + n);
 	noisy->detail = race_draw(account, details.detail, noise);
 	noisy->spread = race_draw(account, details.spread, noise);
@@ -230,13 +223,11 @@ race_look_norms(RaceAccount *account, const RaceExact *exact, double price, int6
 	uint64_t noise = race_norms_change(shape) == 0 ?
 		0 :
 		race_pay(account, price, race_change_of_score(account, race_norms_change(shape)));
-	int64_t sum = 0;
+	int64_t sum;
 
 	if (noise == 0 || !race_draws(account, exact))
 		return noise;
-	for (int half = 0; half < exact->halves; half++)
-		sum += (int64_t) race_counters_norms(exact->counters[half], exact->width[half],
-											 shape->blocks, shape->range);
+	sum = (int64_t) race_counters_norms(exact->counters, exact->width, shape->blocks, shape->range);
 	*noisy = race_draw_rounded(account, sum, noise);
 	return noise;
 }

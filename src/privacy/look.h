@@ -12,8 +12,8 @@
 #include "privacy/exact.h"
 
 /*
- * Look at the norms of order 3 of all rows: *noisy is their sum, over both halves.  A record
- * changes the norm of a row by 1 at most, which it adds to one counter of one half.
+ * Look at the norms of order 3 of all rows: *noisy is their sum.  A record changes the
+ * norm of a row by 1 at most, which it adds to one counter.
  */
 extern uint64_t race_look_norms(RaceAccount *account, const RaceExact *exact, double price,
 								int64_t *noisy);
@@ -21,7 +21,7 @@ extern uint64_t race_look_norms(RaceAccount *account, const RaceExact *exact, do
 /* Return what a record changes of these norms, in L1; 0 if there is one row alone. */
 extern uint64_t race_norms_change(const RaceShape *shape);
 
-/* What a grid, the sum of both halves, loses with the last of some halvings, in records */
+/* What a grid loses with the last of some halvings, in records */
 typedef struct RaceDetails
 {
 	int64_t detail; /* norm of what is lost, in which a record within has 60 */

@@ -14,16 +14,13 @@
 
 /* ------------------------------------------------------------ whole blocks */
 
-/*
- * Measure the number of records of each half.  A record, with its weight, is in that of one half.
- */
 uint64_t
 race_measure_count(RaceAccount *account, const RaceExact *exact, double price, int64_t *noisy)
 {
 	uint64_t noise = race_pay(account, price, race_change_of_counters(account, 1, 1));
 
-	for (int i = 0; noise > 0 && race_draws(account, exact) && i < exact->halves; i++)
-		noisy[i] = race_draw_rounded(account, exact->count[i], noise);
+	if (noise > 0 && race_draws(account, exact))
+		*noisy = race_draw_rounded(account, exact->count, noise);
 	return noise;
 }
 
@@ -48,10 +45,10 @@ pay_blocks(RaceAccount *account, const RaceShape *shape, uint32_t blocks, double
 											race_blocks_squared(shape, blocks)));
 }
 
-/* Draw the first n counters of a half. */
+/* Draw the first n counters. */
 static void
-draw_counters(const RaceAccount *account, const RaceExact *exact, int half, size_t n,
-			  uint64_t noise, int64_t *noisy)
+draw_counters(const RaceAccount *account, const RaceExact *exact, size_t n, uint64_t noise,
+			  int64_t *noisy)
 {
 	int64_t counter[RACE_COUNTER_BLOCK];
 
@@ -59,21 +56,21 @@ draw_counters(const RaceAccount *account, const RaceExact *exact, int half, size
 	{
 		size_t m = n - at < RACE_COUNTER_BLOCK ? n - at : RACE_COUNTER_BLOCK;
 
-		race_counters_load(exact->counters[half], exact->width[half], at, m, counter);
+		race_counters_load(exact->counters, exact->width, at, m, counter);
 		race_draw_all(account, counter, m, noise, true, noisy + at);
 	}
 }
 
 uint64_t
 race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t blocks, double price,
-					int64_t *const *noisy)
+					int64_t *noisy)
 {
 	uint64_t noise = blocks < 1 || blocks > exact->shape->blocks ?
 		0 :
 		pay_blocks(account, exact->shape, blocks, price);
 
-	for (int i = 0; noise > 0 && race_draws(account, exact) && i < exact->halves; i++)
-		draw_counters(account, exact, i, race_block_begin(exact->shape, blocks), noise, noisy[i]);
+	if (noise > 0 && race_draws(account, exact))
+		draw_counters(account, exact, race_block_begin(exact->shape, blocks), noise, noisy);
 	return noise;
 }
 
@@ -83,26 +80,23 @@ race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t block
 static bool
 are_levels(const RaceExact *exact, const int *halvings, int levels)
 {
-	int most = (int) (exact->halves > 1 ? exact->shape->half_halvings : exact->shape->halvings);
-
 	if (exact->shape->nodes.dims == 0 || levels < 1 || levels > RACE_LEVELS || halvings[0] < 0)
 		return false;
 	for (int i = 1; i < levels; i++)
 		if (halvings[i] < halvings[i - 1])
 			return false;
-	return halvings[levels - 1] <= most;
+	return halvings[levels - 1] <= (int) exact->shape->halvings;
 }
 
-/* Draw the levels of a half one after the other. */
+/* Draw the levels one after the other. */
 static void
-draw_levels(const RaceAccount *account, const RaceExact *exact, int half, const int *halvings,
-			int levels, uint64_t noise, int64_t *nodes, int64_t *noisy)
+draw_levels(const RaceAccount *account, const RaceExact *exact, const int *halvings, int levels,
+			uint64_t noise, int64_t *nodes, int64_t *noisy)
 {
 	RaceNodes grid = exact->shape->nodes;
 	int halved = 0;
 
-	race_counters_load(exact->counters[half], exact->width[half], 0, race_nodes_count(&grid),
-					   nodes);
+	race_counters_load(exact->counters, exact->width, 0, race_nodes_count(&grid), nodes);
 	for (int level = 0; level < levels; level++)
 	{
 		for (; halved < halvings[level]; halved++)
@@ -117,7 +111,7 @@ draw_levels(const RaceAccount *account, const RaceExact *exact, int half, const 
 
 uint64_t
 race_measure_levels(RaceAccount *account, const RaceExact *exact, const int *halvings, int levels,
-					double price, RaceSpace *space, int64_t *const *noisy)
+					double price, RaceSpace *space, int64_t *noisy)
 {
 	size_t n = race_nodes_count(&exact->shape->nodes);
 	int64_t *nodes = race_space_numbers(exact, space, n);
@@ -126,9 +120,9 @@ race_measure_levels(RaceAccount *account, const RaceExact *exact, const int *hal
 		pay_blocks(account, exact->shape, (uint32_t) levels, price) :
 		0;
 
-	for (int i = 0; noise > 0 && draws && i < exact->halves; i++)
+	if (noise > 0 && draws)
 	{
-		draw_levels(account, exact, i, halvings, levels, noise, nodes, noisy[i]);
+		draw_levels(account, exact, halvings, levels, noise, nodes, noisy);
 		memset(nodes, 0, n * sizeof(int64_t));
 	}
 	return noise;
@@ -186,7 +180,7 @@ race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, RaceSpace *
 	int64_t *sums;
 	size_t at;
 
-	if (exact->halves != 1 || !fits_block(exact->shape, grouping))
+	if (exact->counters == NULL || !fits_block(exact->shape, grouping))
 		return NULL;
 	sums = race_space_numbers(exact, space, race_grouping_sums(grouping));
 	if (sums == NULL)
@@ -203,8 +197,7 @@ race_load_sums(const RaceExact *exact, const RaceGrouping *grouping, RaceSpace *
 					group_at(grouping, 2, k);
 				int64_t *sum = sums + group * grouping->parts;
 
-				race_counters_load(exact->counters[0], exact->width[0], at, grouping->parts,
-								   counter);
+				race_counters_load(exact->counters, exact->width, at, grouping->parts, counter);
 				/* a sum that is clamped changes by no more than its numbers do together */
 				for (uint32_t part = 0; part < grouping->parts; part++)
 					sum[part] = race_clamped_sum(sum[part], counter[part]);

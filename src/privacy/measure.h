@@ -3,8 +3,8 @@
  *		Measuring: sums of exact counters, with noise, paid from an account
  *
  * Each call pays a price at most and returns the noise that it drew, a scale or variance; 0 if it
- * drew nothing, since nothing was left or the noise would be too large.  Of exact counters without
- * halves, or with an account without random numbers, it plans: it pays, and draws nothing.  Noisy
+ * drew nothing, since nothing was left or the noise would be too large.  Without exact
+ * counters, or with an account without random numbers, it plans: it pays, and draws nothing.  Noisy
  * numbers are written to memory of the caller's, and nothing else is, but to a `space`.
  *
  * Sensitivity: what is measured is linear, and each counter is in at most one sum of a block.  So a
@@ -16,13 +16,13 @@
 #include "privacy/account.h"
 #include "privacy/exact.h"
 
-/* Measure the number of records of each half. */
+/* Measure the number of records. */
 extern uint64_t race_measure_count(RaceAccount *account, const RaceExact *exact, double price,
 								   int64_t *noisy);
 
-/* Measure the first blocks, such as rows, of each half: noisy[half] gets all of their counters. */
+/* Measure the first blocks, such as rows: noisy gets all of their counters. */
 extern uint64_t race_measure_blocks(RaceAccount *account, const RaceExact *exact, uint32_t blocks,
-									double price, int64_t *const *noisy);
+									double price, int64_t *noisy);
 
 /* Return what a record changes of so many blocks, in L1 and in L2 squared. */
 extern uint64_t race_blocks_l1(const RaceShape *shape, uint32_t blocks);
@@ -30,14 +30,14 @@ extern uint64_t race_blocks_squared(const RaceShape *shape, uint32_t blocks);
 
 /*
  * Measure levels of a grid: after so many halvings, in ascending order, at most RACE_LEVELS.
- * noisy[half] gets the nodes of one level after those of the other.  `space` has as many numbers as
+ * noisy gets the nodes of one level after those of the other.  `space` has as many numbers as
  * the grid has nodes.  0 also if the grid cannot be halved so often.
  */
 #define RACE_LEVELS 2
 
 extern uint64_t race_measure_levels(RaceAccount *account, const RaceExact *exact,
 									const int *halvings, int levels, double price, RaceSpace *space,
-									int64_t *const *noisy);
+									int64_t *noisy);
 
 /*
  * Which counters of a block are added up.  They lie along up to three axes, the last of which runs

@@ -13,7 +13,7 @@
 static bool
 are_places(const RaceExact *exact, const RaceEnds *ends)
 {
-	return exact->halves == 1 && ends->block < exact->shape->blocks &&
+	return exact->counters != NULL && ends->block < exact->shape->blocks &&
 		ends->length <= race_block_length(exact->shape, ends->block);
 }
 
@@ -32,7 +32,7 @@ sum_shares(const RaceExact *exact, const RaceEnds *ends, int64_t *sums)
 			ends->length - from < RACE_COUNTER_BLOCK ? ends->length - from : RACE_COUNTER_BLOCK;
 
 		race_look_for_interrupts();
-		race_counters_load(exact->counters[0], exact->width[0], begin + from, n, counter);
+		race_counters_load(exact->counters, exact->width, begin + from, n, counter);
 		for (uint32_t i = 0; i < n; i++)
 		{
 			lower += (__int128) (ends->length - 1 - (from + i)) * counter[i];

@@ -139,7 +139,7 @@ draw_products(const RaceAccount *account, const RaceExact *exact, const RaceProd
 		for (uint32_t j = i; j < shape->columns; j++, at++)
 		{
 			int64_t counter = race_shift_rounded(
-				race_counters_get(exact->counters[0], exact->width[0], at), noise->coarser);
+				race_counters_get(exact->counters, exact->width, at), noise->coarser);
 			int64_t sum =
 				race_noisy(account->random, counter, noise->mechanism, i == j ? diagonal : entry);
 
@@ -163,7 +163,7 @@ race_measure_products(RaceAccount *account, const RaceExact *exact, double price
 	int64_t *work = race_space_numbers(exact, space, n);
 	bool draws = race_draws(account, exact);
 
-	if (exact->shape->columns == 0 || exact->halves > 1 || (draws && work == NULL) ||
+	if (exact->shape->columns == 0 || (draws && work == NULL) ||
 		!pay_for_noise(account, exact->shape, price, noise))
 		return false;
 	if (!draws)

@@ -192,7 +192,7 @@ sum_of_pair(const RaceExact *exact, const RaceSigns *signs, uint32_t i, uint32_t
 		{
 			int sign = sign_at(signs, i, k) * sign_at(signs, j, l);
 
-			race_counters_load(exact->counters[0], exact->width[0], at, signs->parts, counter);
+			race_counters_load(exact->counters, exact->width, at, signs->parts, counter);
 			for (uint32_t part = 0; part < signs->parts; part++)
 				sum += (__int128) sign * counter[part];
 		}
@@ -209,7 +209,7 @@ race_signs_space(uint32_t columns)
 static int64_t *
 space_of_signs(const RaceExact *exact, const RaceSigns *signs, RaceSpace *space)
 {
-	if (exact->halves != 1 || !fit_tables(exact->shape, signs))
+	if (exact->counters == NULL || !fit_tables(exact->shape, signs))
 		return NULL;
 	return race_space_numbers(exact, space, race_signs_space(signs->columns));
 }

@@ -46,9 +46,6 @@ race_noise_problem(const RaceNoise *noise)
 {
 	RaceNoise none = {0};
 
-	if (noise->half > RACE_UPPER_HALF)
-		return "Unknown half.";
-	none.half = noise->half;
 	none.max_contributions = noise->max_contributions;
 	if (noise->status == RACE_STATUS_EXACT)
 		return memcmp(noise, &none, sizeof(none)) == 0 ? NULL :
@@ -57,8 +54,6 @@ race_noise_problem(const RaceNoise *noise)
 			!are_shares(noise) :
 			noise->parties != 0 || noise->colluders != 0 || noise->dropouts != 0)
 		return "Numbers of parties are out of range.";
-	if (noise->status == RACE_STATUS_SHARE && noise->half != RACE_WHOLE)
-		return "A noise share is a half.";
 	if (noise->status != RACE_STATUS_SHARE && noise->status != RACE_STATUS_PRIVATE)
 		return "Unknown status.";
 	if (race_mechanism_name(noise->mechanism) == NULL)

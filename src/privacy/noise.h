@@ -40,28 +40,16 @@ typedef enum RaceNeighbors
 } RaceNeighbors;
 
 /*
- * A half has parts of records, and another half has the rest of them.  Both together cost
- * what a sketch of whole records costs, if they keep the same rows.
- */
-typedef enum RaceValueHalf
-{
-	RACE_WHOLE,
-	RACE_LOWER_HALF,
-	RACE_UPPER_HALF
-} RaceValueHalf;
-
-/*
- * The noise in a sketch and what it cost.  All zero in an exact one, but for the half, the pair_id
- * of a half, and what is said of weights.  In a sum of noise shares: what it costs with as many
- * shares as there are, or as there must be.
+ * The noise in a sketch and what it cost.  All zero in an exact one, but for what is said of
+ * weights.  In a sum of noise shares: what it costs with as many shares as there are, or as there
+ * must be.
  */
 typedef struct RaceNoise
 {
-	uint8_t status;    /* RaceStatus */
-	uint8_t mechanism; /* RaceMechanism */
-	uint8_t neighbors; /* RaceNeighbors */
-	uint8_t half;      /* RaceValueHalf */
-	uint32_t dropouts; /* parties that may fail to take part */
+	uint8_t status;     /* RaceStatus */
+	uint8_t mechanism;  /* RaceMechanism */
+	uint16_t neighbors; /* RaceNeighbors */
+	uint32_t dropouts;  /* parties that may fail to take part */
 	/* records a person may have; of an exact sketch: race_largest_weight() */
 	uint32_t max_contributions;
 	uint32_t releases; /* private sketches, or shares, merged into this one */
@@ -72,12 +60,6 @@ typedef struct RaceNoise
 	double count_variance;   /* variance of the noise in the record count */
 	uint32_t parties;        /* parties that have a share each; else 0 */
 	uint32_t colluders;      /* parties that may know each other's noise */
-	/*
-	 * A random number that both halves of a pair have.  A sum of halves has the sum of
-	 * theirs, so that halves of merged pairs belong together, too.  0 in whole sketches, and
-	 * in a half that belongs to no other.
-	 */
-	uint64_t pair_id;
 } RaceNoise;
 
 #define RACE_MAX_PARTIES 10000

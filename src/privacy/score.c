@@ -96,16 +96,16 @@ race_score_unevenness(RaceAccount *account, const RaceExact *exact, uint32_t blo
 	bool draws = race_draws(account, exact);
 	uint64_t noise;
 
-	if (together < 2 || exact->halves > 1 || block >= shape->blocks ||
-		ordinary > race_block_length(shape, block) || (draws && counters == NULL))
+	if (together < 2 || block >= shape->blocks || ordinary > race_block_length(shape, block) ||
+		(draws && counters == NULL))
 		return 0;
 	noise = race_pay(account, price,
 					 race_change_of_score(
 						 account, race_most_product(shape->unit, 2 * ((uint64_t) together - 1))));
 	if (noise > 0 && draws)
 	{
-		race_counters_load(exact->counters[0], exact->width[0], race_block_begin(shape, block),
-						   ordinary, counters);
+		race_counters_load(exact->counters, exact->width, race_block_begin(shape, block), ordinary,
+						   counters);
 		*noisy = race_draw(account, unevenness_of_sets(counters, ordinary, together), noise);
 		memset(counters, 0, ordinary * sizeof(int64_t));
 	}

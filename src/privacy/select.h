@@ -75,9 +75,8 @@ extern void race_scores_raise(RaceScores *scores, uint32_t number, const RaceGro
 /*
  * Select one of n candidates, at most one more than there are scores, for a price: its place in the
  * array.  Return the scale, in parts of RACE_SCALE_DENOMINATOR; 0 if nothing was selected, since
- * nothing was left, the scale would be too large, or scores are of other counters.  Of exact
- * counters without halves, or with an account without random numbers, it plans: it pays, and needs
- * no scores.
+ * nothing was left, the scale would be too large, or scores are of other counters.  Without
+ * exact counters, or with an account without random numbers, it plans: it pays, and needs no scores.
  */
 extern uint64_t race_select(RaceAccount *account, const RaceExact *exact, RaceScores *scores,
 							const RaceCandidate *candidates, uint32_t n, double price,

@@ -34,7 +34,7 @@ typedef struct RaceSigns
  * accounts a difference of Wishart matrices.  `space` has race_signs_space() numbers.  False,
  * without a payment, if that cannot be paid, or if signs do not fit the tables.
  *
- * Of exact counters without halves, or with an account without random numbers, it plans: it pays,
+ * Without exact counters, or with an account without random numbers, it plans: it pays,
  * and draws nothing.  Then signs need have nothing but their number of columns.
  */
 extern bool race_measure_signs(RaceAccount *account, const RaceExact *exact, const RaceSigns *signs,

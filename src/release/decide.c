@@ -59,7 +59,7 @@ check_label(const RaceReleasePlan *plan, int64 bytes)
 static void
 order_labels(RaceReleasePlan *plan)
 {
-	int64 bytes = (int64) (RaceCounters(plan->params) * sizeof(int64)) * RaceHalvesOf(plan);
+	int64 bytes = (int64) (RaceCounters(plan->params) * sizeof(int64));
 	ArrayType *array;
 	List *labels;
 	int n;
@@ -99,7 +99,7 @@ order_labels(RaceReleasePlan *plan)
 
 bool
 race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta, uint32 levels,
-					const RaceParams *params, const RaceParams *pure_params, bool densities)
+					const RaceParams *params, const RaceParams *pure_params)
 {
 	RaceRequest request;
 	RacePlan asked_plan;
@@ -109,8 +109,7 @@ race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta, ui
 	request = race_make_request(params, race_part_of_series(epsilon, delta, levels), delta, NULL,
 								dataset->max_contributions, dataset->neighbors, true);
 	race_check_plan(&request, params, race_largest_selection(&request, params), &asked_plan);
-	return race_pure_serves(&request, params, race_part_of_series(epsilon, 0, levels), pure_params,
-							densities);
+	return race_pure_serves(&request, params, race_part_of_series(epsilon, 0, levels), pure_params);
 }
 
 /*
@@ -130,8 +129,7 @@ pure_is_better(const RaceDataset *dataset, const RaceReleasePlan *plan, const Ra
 	return RaceRowsAreChosen(plan) && (plan->request.series == 0) == (plan->interval.levels == 0) &&
 		!RaceLabelsArePrivate(plan) && plan->choices == NIL &&
 		race_pure_is_better(&weighted, plan->request.epsilon, plan->request.delta,
-							plan->interval.levels, params, pure_params,
-							plan->request.value == NULL);
+							plan->interval.levels, params, pure_params);
 }
 
 /*
@@ -144,7 +142,7 @@ choose_grid(const RaceDataset *dataset, RaceReleasePlan *plan)
 {
 	bool wanted = plan->request.grid;
 	bool usual = RaceRowsAreChosen(plan) &&
-		(plan->request.delta == 0 || plan->request.value != NULL || plan->params->dims <= 2 ||
+		(plan->request.delta == 0 || plan->params->dims <= 2 ||
 		 !race_summary_kind(plan->params)->hashed);
 	RaceParams *grid = wanted || (!race_is_given(&plan->request, RACE_ARG_GRID) && usual) ?
 		race_params_as_grid(plan->params) :
@@ -161,8 +159,6 @@ choose_grid(const RaceDataset *dataset, RaceReleasePlan *plan)
 			 errdetail("The parameters are %s.", race_params_brief(plan->params))));
 	if (grid == NULL)
 		return;
-	if (plan->request.value != NULL && race_summary_kind(plan->params)->hashed)
-		race_grid_round_for_halves(grid);
 	pure = pure_is_better(dataset, plan, wanted ? grid : plan->params, grid);
 	if (wanted || pure || plan->request.delta == 0)
 	{
@@ -175,11 +171,7 @@ choose_grid(const RaceDataset *dataset, RaceReleasePlan *plan)
 		plan->request.delta = 0;
 }
 
-/*
- * Decide whether models are fitted.  By default a model is fitted where the parameters have
- * bounds.  But of a pair of grids, the nodes give better means than two models, which err each by
- * itself.
- */
+/* Decide whether models are fitted: by default where the parameters have bounds. */
 static void
 choose_fit(RaceReleasePlan *plan)
 {
@@ -188,9 +180,7 @@ choose_fit(RaceReleasePlan *plan)
 		plan->labels == 0             ? 1 :
 										ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(plan->labels)),
 													   ARR_DIMS(DatumGetArrayTypeP(plan->labels)));
-	bool usual = possible && labels * RaceHalvesOf(plan) <= USUAL_FITS &&
-		plan->request.series == 0 &&
-		(race_summary_kind(plan->params)->hashed || plan->request.value == NULL);
+	bool usual = possible && labels <= USUAL_FITS && plan->request.series == 0;
 
 	if (!race_is_given(&plan->request, RACE_ARG_FIT))
 		race_argument_set(&plan->request, RACE_ARG_FIT, BoolGetDatum(usual), false);
@@ -199,24 +189,6 @@ choose_fit(RaceReleasePlan *plan)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("only a kernel of vectors by itself, with finite bounds, can be fitted"),
 				 errdetail("The parameters are %s.", race_params_brief(plan->params))));
-}
-
-static void
-check_value(const RaceReleasePlan *plan)
-{
-	if (race_is_given(&plan->request, RACE_ARG_VALUE) !=
-			race_is_given(&plan->request, RACE_ARG_VALUE_LOWER) ||
-		race_is_given(&plan->request, RACE_ARG_VALUE) !=
-			race_is_given(&plan->request, RACE_ARG_VALUE_UPPER))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("value, value_lower and value_upper go together"),
-			 errhint(
-				 "The bounds are declared, because the least and the largest value are private.")));
-	if (plan->request.value != NULL)
-		race_check_value_bounds(plan->request.value_bounds[RACE_LOWER],
-								plan->request.value_bounds[RACE_UPPER]);
 }
 
 static void
@@ -245,11 +217,11 @@ check_calibrate(const RaceReleasePlan *plan)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("calibrate must be a share of epsilon, above 0 and below 1")));
-	if (plan->labels == 0 || plan->request.value != NULL ||
+	if (plan->labels == 0 ||
 		!(race_summary_kind(plan->params)->densities || race_summary_kind(plan->params)->matrix))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only sketches or moments of labels, without a value, can be calibrated")));
+				 errmsg("only sketches or moments of labels can be calibrated")));
 }
 
 /* Bytes of the name or the unit of a column, and of a description */
@@ -275,7 +247,7 @@ check_name(const char *name)
 							  "Readers of a series would take it for one: leave out [from,to).");
 }
 
-/* Check that a list of texts, or 0, has one for each column of a record, and for the value. */
+/* Check that a list of texts, or 0, has one for each column of a record. */
 static List *
 read_column_texts(Datum texts, int n)
 {
@@ -285,12 +257,10 @@ read_column_texts(Datum texts, int n)
 
 	if (array != NULL &&
 		(ARR_NDIM(array) != 1 || ARR_LBOUND(array)[0] != 1 || ARR_DIMS(array)[0] != n))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("columns and units must be lists of %d texts", n),
-			 errhint(
-				 "There is one for each column of a record, and one more for the value if there is one.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("columns and units must be lists of %d texts", n),
+				 errhint("There is one for each column of a record.")));
 	foreach (cell, list)
 		if (strlen(lfirst(cell)) > MOST_NAME)
 			ereport(
@@ -322,7 +292,7 @@ check_columns(const List *columns, int n)
 static void
 check_description(const RaceReleasePlan *plan)
 {
-	int n = race_params_columns(plan->params) + race_is_given(&plan->request, RACE_ARG_VALUE);
+	int n = race_params_columns(plan->params);
 	List *columns;
 	List *units;
 	ListCell *cell;
@@ -361,12 +331,10 @@ prepare_moments(const RaceDataset *dataset, RaceReleasePlan *plan)
 		return;
 	race_params_check_exact(plan->params);
 	if (race_is_given(&plan->request, RACE_ARG_ROWS) ||
-		race_is_given(&plan->request, RACE_ARG_GRID) ||
-		race_is_given(&plan->request, RACE_ARG_FIT) ||
-		race_is_given(&plan->request, RACE_ARG_VALUE))
+		race_is_given(&plan->request, RACE_ARG_GRID) || race_is_given(&plan->request, RACE_ARG_FIT))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows, grid, fit and value are for releases of sketches"),
+				 errmsg("rows, grid and fit are for releases of sketches"),
 				 errdetail("The parameters are %s.", race_params_brief(plan->params))));
 	if (pure_is_better(dataset, plan, plan->params, plan->params))
 		plan->request.delta = 0;
@@ -470,7 +438,6 @@ race_plan_decide(const RaceLedger *ledger, const RaceDataset *dataset, RaceRelea
 	if (race_summary_kind(plan->params)->selected &&
 		pure_is_better(dataset, plan, plan->params, plan->params))
 		plan->request.delta = 0;
-	check_value(plan);
 	choose_grid(dataset, plan);
 	order_labels(plan);
 	check_calibrate(plan);

@@ -23,11 +23,10 @@ extern void race_plan_decide(const RaceLedger *ledger, const RaceDataset *datase
 
 /*
  * Return whether, with a delta, a pure release with other parameters, or the same, serves better
- * than these, for densities or not; for a series, whether its values do, of so many lengths (else
- * 0).  A budget in zCDP charges more for it: then not.
+ * than these; for a series, whether its values do, of so many lengths (else 0).  A budget in zCDP charges more for it: then not.
  */
 extern bool race_pure_is_better(const RaceDataset *dataset, double epsilon, double delta,
 								uint32 levels, const RaceParams *params,
-								const RaceParams *pure_params, bool densities);
+								const RaceParams *pure_params);
 
 #endif

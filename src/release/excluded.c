@@ -34,8 +34,7 @@ enum
 {
 	UNIT,
 	RECORD,
-	LABEL,
-	VALUE
+	LABEL
 };
 
 typedef struct Excluded
@@ -316,20 +315,6 @@ exclude_labels(Excluded *excluded, Datum labels)
 	add_condition(excluded, "the label is not declared");
 }
 
-static void
-exclude_values(Excluded *excluded)
-{
-	Node *value = expression_at(excluded, VALUE);
-
-	if (IsA(value, Const))
-	{
-		if (((Const *) value)->constisnull || isnan(DatumGetFloat8(((Const *) value)->constvalue)))
-			refuse_excluded("a value", "NULL or NaN");
-		return;
-	}
-	add_values(excluded, "the value", may_be_null(excluded, value), may_be_nan(value), "NaN");
-}
-
 /* Return the unit of a row, of which a series has a hash of its text. */
 static Node *
 unit_of_row(const Excluded *excluded, const RaceReleasePlan *plan)
@@ -376,8 +361,6 @@ race_excluded(const RaceReleasePlan *plan)
 		add_condition(&excluded, "the label is NULL");
 	else if (plan->request.label != NULL && !RaceLabelsArePrivate(plan))
 		exclude_labels(&excluded, plan->labels);
-	if (plan->request.value != NULL)
-		exclude_values(&excluded);
 	if (plan->dataset->unit_column != NULL && may_be_null(&excluded, unit_of_row(&excluded, plan)))
 		add_condition(&excluded, "unit column \"%s\" is NULL", plan->dataset->unit_column);
 	if (plan->request.where != NULL)

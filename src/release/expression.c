@@ -123,33 +123,18 @@ check_row_local(const ParseState *pstate, Node *expression, const RaceCalls *cal
 		refuse_expression("a temporary function or type", over_columns);
 }
 
-/* Cast the expression to a label or a value: any type has a text, and numbers are values. */
+/* Cast a label to text. */
 static Node *
-cast_expression(ParseState *pstate, Node *expression, RaceExpressionUse use)
+cast_label(ParseState *pstate, Node *label)
 {
-	bool label = use == RACE_AS_LABEL;
-	Node *result;
+	Node *result = coerce_to_target_type(pstate, label, exprType(label), TEXTOID, -1,
+										 COERCION_EXPLICIT, COERCE_EXPLICIT_CAST, -1);
 
-	/* the cast of numeric to float8 fails on a number that a double has no room for */
-	if (!label && getBaseType(exprType(expression)) == NUMERICOID)
-		result = ParseFuncOrColumn(pstate,
-								   list_make2(makeString(RACE_SCHEMA), makeString("_race_number")),
-								   list_make1(expression), NULL, NULL, false, -1);
-	else
-		result = coerce_to_target_type(
-			pstate, expression, exprType(expression), label ? TEXTOID : FLOAT8OID, -1,
-			label ? COERCION_EXPLICIT : COERCION_ASSIGNMENT, COERCE_EXPLICIT_CAST, -1);
-	if (result != NULL)
-		return result;
-	if (label)
+	if (result == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_CANNOT_COERCE),
 				 errmsg("a label must be of a type that can be cast to text")));
-	ereport(ERROR,
-			(errcode(ERRCODE_CANNOT_COERCE),
-			 errmsg("a value must be a number, found %s", format_type_be(exprType(expression))),
-			 errhint("Cast it, if the cast works for every row that there could be.")));
-	return NULL; /* not reached */
+	return result;
 }
 
 /* Return a condition; raise 42804 if an expression is none. */
@@ -178,7 +163,7 @@ analyze_expression(ParseState *pstate, Node *raw, RaceExpressionUse use)
 								 COERCE_IMPLICIT_CAST, -1);
 	if (use == RACE_AS_CONDITION)
 		return check_condition(pstate, expression);
-	return use == RACE_AS_RECORD ? expression : cast_expression(pstate, expression, use);
+	return use == RACE_AS_RECORD ? expression : cast_label(pstate, expression);
 }
 
 /* Return the expression as text, the same in all sessions. */

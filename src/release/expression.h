@@ -20,14 +20,13 @@ typedef enum RaceExpressionUse
 {
 	RACE_AS_RECORD,
 	RACE_AS_LABEL,
-	RACE_AS_VALUE,
 	RACE_AS_CONDITION
 } RaceExpressionUse;
 
 /*
  * Analyze the one expression that a text is under a search_path, over the relation
- * that is alone in FROM of the query that pstate analyzes; cast to text for a label, and to
- * float8 for a value.  A condition is a boolean, or error 42804 is raised.
+ * that is alone in FROM of the query that pstate analyzes; cast to text for a label.  A
+ * condition is a boolean, or error 42804 is raised.
  * *written is the expression as PostgreSQL writes it, all names qualified, so that it
  * can be analyzed again under RACE_SAFE_PATH.  Adds the functions that it calls.
  *

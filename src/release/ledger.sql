@@ -146,7 +146,6 @@ CREATE TABLE _racepriv.race_releases (
 	dataset text NOT NULL,
 	charge uuid NOT NULL,
 	released_at timestamptz NOT NULL,
-	value_bound float8,
 	description text,
 	columns text[],
 	units text[],
@@ -159,18 +158,17 @@ CREATE TABLE _racepriv.race_releases (
 CREATE UNIQUE INDEX race_releases_charge ON _racepriv.race_releases (charge, part) WHERE during IS NULL;
 CREATE INDEX race_releases_dataset ON _racepriv.race_releases (dataset, charge);
 COMMENT ON TABLE _racepriv.race_releases IS
-	'the releases, immutable: private sketches or moments by name, version and part (one for each label, and for each half of a value)';
+	'the releases, immutable: private sketches or moments by name, version and part (one for each label)';
 COMMENT ON COLUMN _racepriv.race_releases.name IS 'the name of the release';
 COMMENT ON COLUMN _racepriv.race_releases.version IS '1, and one more for each refresh';
-COMMENT ON COLUMN _racepriv.race_releases.part IS '1, or one for each label, in the order of labels; with a value twice as many';
+COMMENT ON COLUMN _racepriv.race_releases.part IS '1, or one for each label, in the order of labels';
 COMMENT ON COLUMN _racepriv.race_releases.label IS 'the label of the part; NULL in a release without labels';
 COMMENT ON COLUMN _racepriv.race_releases.sketch IS 'the private sketch, or moments';
 COMMENT ON COLUMN _racepriv.race_releases.dataset IS 'the dataset that it was made of';
 COMMENT ON COLUMN _racepriv.race_releases.charge IS 'the charge that paid for it, in race_charges';
 COMMENT ON COLUMN _racepriv.race_releases.released_at IS 'when it was charged, before its data were read';
-COMMENT ON COLUMN _racepriv.race_releases.value_bound IS 'of a release with a value, value_lower for the lower half and value_upper for the upper one (race_build_value); NULL in a release without a value';
 COMMENT ON COLUMN _racepriv.race_releases.description IS 'what the publisher says of the release; NULL if nothing. The same in all parts, as the following';
-COMMENT ON COLUMN _racepriv.race_releases.columns IS 'names of the columns of a record, and of the value after them; NULL if they have none';
+COMMENT ON COLUMN _racepriv.race_releases.columns IS 'names of the columns of a record; NULL if they have none';
 COMMENT ON COLUMN _racepriv.race_releases.units IS 'what the columns are measured in, NULL for what has no unit; NULL if nothing was said';
 COMMENT ON COLUMN _racepriv.race_releases.scores IS 'of a release that is calibrated, a private sketch of the scores that the sketches or moments of all labels give the records of this label; NULL in others';
 COMMENT ON COLUMN _racepriv.race_releases.during IS 'of a value of a series, the time of its records, in UTC; NULL in other releases';

@@ -452,7 +452,7 @@ read_dataset(FunctionCallInfo fcinfo, double epsilon, ColumnsPlan *plan)
 	if (plan->counted.chosen > 0)
 		plan_choices(dataset, plan, PG_ARGISNULL(PLAN_MEASURE) && PG_ARGISNULL(PLAN_WEIGHT_MAX));
 	else if (race_pure_is_better(dataset, epsilon > 0 ? epsilon : 1, plan->request.delta, 0, params,
-								 params, false))
+								 params))
 		plan->request.delta = 0;
 	SPI_finish();
 }

@@ -60,28 +60,25 @@ typedef struct Draft
 	RaceRelease release;
 	RaceExactMemory memory;
 	RaceShape shape;
-	int64 counts[RACE_HALVES];
+	int64 count;
 } Draft;
 
-/* Prepare the release of n views: hand their counters over as exact ones. */
+/* Prepare the release of a view: hand its counters over as exact ones. */
 static void
-prepare_release(const RaceView *views, int n, const RaceRequest *request, Draft *draft)
+prepare_release(const RaceView *view, const RaceRequest *request, Draft *draft)
 {
-	const RaceParams *params = views[0].params;
+	const RaceParams *params = view->params;
 	RaceExact *exact;
 
 	race_shape_of(params, palloc(race_shape_ends(params) * sizeof(size_t)), &draft->shape);
 	exact = race_exact_begin(&draft->memory, &draft->shape);
-	for (int i = 0; i < n; i++)
-	{
-		if (views[i].header->noise.max_contributions != race_largest_weight(request))
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("a sketch of records with weights gets noise in a release alone"),
-					 errhint("race_release_sketch has weight and weight_max.")));
-		race_exact_add(exact, views[i].counters, views[i].width, views[i].header->count,
-					   Max(views[i].header->noise.max_contributions, 1));
-	}
+	if (view->header->noise.max_contributions != race_largest_weight(request))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a sketch of records with weights gets noise in a release alone"),
+				 errhint("race_release_sketch has weight and weight_max.")));
+	race_exact_add(exact, view->counters, view->width, view->header->count,
+				   Max(view->header->noise.max_contributions, 1));
 	draft->release =
 		(RaceRelease){.exact = exact,
 					  .params = params,
@@ -104,7 +101,6 @@ make_sketch(const RaceView *view, const RacePlan *plan, int64 noisy_count, Memor
 		kind->coarsen(params, selection->grid);
 	sketch = race_sketch_create(params, selection->rows, sizeof(int64), context);
 	sketch->header.noise = plan->noise;
-	sketch->header.noise.half = view->header->noise.half;
 	sketch->header.count = noisy_count;
 	race_sketch_set_columns(sketch, view);
 	if (plan->noise.status == RACE_STATUS_SHARE && kind->matrix)
@@ -112,54 +108,30 @@ make_sketch(const RaceView *view, const RacePlan *plan, int64 noisy_count, Memor
 	return sketch;
 }
 
-/* Make the sketches of a release that has begun, and draw their counters. */
-static void
-finish_release(const RaceView *views, int n, Draft *draft, MemoryContext context,
-			   RaceSketch **sketches)
+/* Make the sketch of a release that has begun, and draw its counters. */
+static RaceSketch *
+finish_release(const RaceView *view, Draft *draft, MemoryContext context)
 {
-	int64 *counters[RACE_HALVES] = {NULL};
+	RaceSketch *sketch =
+		make_sketch(view, &draft->release.plan, draft->count,
+					AllocSetContextCreate(context, "private sketch", ALLOCSET_START_SMALL_SIZES));
 
-	for (int i = 0; i < n; i++)
-	{
-		sketches[i] = make_sketch(
-			&views[i], &draft->release.plan, draft->counts[i],
-			AllocSetContextCreate(context, "private sketch", ALLOCSET_START_SMALL_SIZES));
-		counters[i] = (int64 *) sketches[i]->counters;
-	}
-	if (!race_release_counters(&draft->release, counters))
+	if (!race_release_counters(&draft->release, (int64 *) sketch->counters))
 		elog(ERROR, "the account of a release cannot pay what it planned");
-	for (int i = 0; i < n; i++)
-		race_sketch_touch(sketches[i]);
+	race_sketch_touch(sketch);
 	pfree(draft->release.workspace);
+	return sketch;
 }
 
-/*
- * Raise 55000 for a half by itself.  What a half costs by itself does not tell what both cost
- * together: with other rows in each, a record may be in the rows that both keep, and cost twice.
- */
-static void
-refuse_half(const RaceView *exact)
-{
-	race_check_whole(exact->header, "given noise by itself",
-					 "Give race_privatize both halves, as race_build_value returns them.");
-}
-
-void
-race_private_sketches(const RaceView *views, int n, const RaceRequest *request,
-					  MemoryContext context, RaceSketch **sketches)
+RaceSketch *
+race_private_sketch(const RaceView *view, const RaceRequest *request, MemoryContext context)
 {
 	Draft draft;
 
-	if (n == 1)
-		refuse_half(views);
-	else
-		race_check_belong(views[RACE_LOWER].header, views[RACE_UPPER].header);
-	prepare_release(views, n, request, &draft);
-	if (!race_release_begin(&draft.release, race_strong_random(), draft.counts))
-		refuse_noise(request, race_largest_selection(request, views[0].params).rows);
-	finish_release(views, n, &draft, context, sketches);
-	if (n > 1)
-		race_mark_pair(sketches);
+	prepare_release(view, request, &draft);
+	if (!race_release_begin(&draft.release, race_strong_random(), &draft.count))
+		refuse_noise(request, race_largest_selection(request, view->params).rows);
+	return finish_release(view, &draft, context);
 }
 
 void
@@ -171,6 +143,29 @@ race_combine_column(RaceSketch *sketch, const RaceColumnNumbers *numbers)
 }
 
 /*
+ * Make a request from the arguments of a function: epsilon and delta are arguments 1 and 2; rows,
+ * max_contributions and neighbors begin at `rows_arg`; fit is argument `fit_arg`, or false if that
+ * is 0.  NULL rows are to be chosen.  Return false if another one of them is NULL.
+ */
+static bool
+read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_arg, int fit_arg,
+			 RaceRequest *request)
+{
+	int rows = PG_ARGISNULL(rows_arg) ? 0 : PG_GETARG_INT32(rows_arg);
+
+	for (int i = 1; i < rows_arg + 3; i++)
+		if (i != rows_arg && PG_ARGISNULL(i))
+			return false;
+	if (fit_arg > 0 && PG_ARGISNULL(fit_arg))
+		return false;
+	*request = race_make_request(
+		params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2), PG_ARGISNULL(rows_arg) ? NULL : &rows,
+		PG_GETARG_INT32(rows_arg + 1), text_to_cstring(PG_GETARG_TEXT_PP(rows_arg + 2)),
+		fit_arg > 0 && PG_GETARG_BOOL(fit_arg));
+	return true;
+}
+
+/*
  * Make a sketch private: race_privatize(sketch, epsilon, delta, rows, max_contributions, neighbors,
  * fit).
  */
@@ -179,18 +174,14 @@ race_privatize(PG_FUNCTION_ARGS)
 {
 	RaceView exact;
 	RaceRequest request;
-	RaceSketch *sketch;
 
-	if (!race_is_sketch_type(race_argument_type(fcinfo->flinfo, 0)))
-		return race_privatize_pair(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	race_sketch_view_any(PG_GETARG_DATUM(0), &exact);
 	race_check_exact(exact.header, "made private again");
-	if (!race_read_request(fcinfo, exact.params, 3, 6, &request))
+	if (!read_request(fcinfo, exact.params, 3, 6, &request))
 		PG_RETURN_NULL();
-	race_private_sketches(&exact, 1, &request, CurrentMemoryContext, &sketch);
-	return RaceSketchGetDatum(sketch);
+	return RaceSketchGetDatum(race_private_sketch(&exact, &request, CurrentMemoryContext));
 }
 
 /*
@@ -214,8 +205,7 @@ race_share(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	race_sketch_view_any(PG_GETARG_DATUM(0), &view);
 	race_check_exact(view.header, "given noise again");
-	refuse_half(&view);
-	if (!race_read_request(fcinfo, view.params, 6, 0, &request))
+	if (!read_request(fcinfo, view.params, 6, 0, &request))
 		PG_RETURN_NULL();
 	if (request.delta == 0)
 		ereport(ERROR,
@@ -234,10 +224,10 @@ race_share(PG_FUNCTION_ARGS)
 				 "parties must be between 1 and %d, and more than colluders and dropouts together",
 				 RACE_MAX_PARTIES)));
 	federation = (RaceFederation){parties, colluders, dropouts};
-	prepare_release(&view, 1, &request, &draft);
-	if (!race_share_begin(&draft.release, race_strong_random(), &federation, draft.counts))
+	prepare_release(&view, &request, &draft);
+	if (!race_share_begin(&draft.release, race_strong_random(), &federation, &draft.count))
 		refuse_noise(&request, draft.release.plan.selection.rows);
-	finish_release(&view, 1, &draft, race_result_context(fcinfo), &sketch);
+	sketch = finish_release(&view, &draft, race_result_context(fcinfo));
 	id = race_random_id();
 	race_sketch_set_shares(sketch, &id);
 	return RaceSketchGetDatum(sketch);
@@ -314,24 +304,6 @@ race_make_request(const RaceParams *params, double epsilon, double delta, const 
 	return request;
 }
 
-bool
-race_read_request(FunctionCallInfo fcinfo, const RaceParams *params, int rows_arg, int fit_arg,
-				  RaceRequest *request)
-{
-	int rows = PG_ARGISNULL(rows_arg) ? 0 : PG_GETARG_INT32(rows_arg);
-
-	for (int i = 1; i < rows_arg + 3; i++)
-		if (i != rows_arg && PG_ARGISNULL(i))
-			return false;
-	if (fit_arg > 0 && PG_ARGISNULL(fit_arg))
-		return false;
-	*request = race_make_request(
-		params, PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2), PG_ARGISNULL(rows_arg) ? NULL : &rows,
-		PG_GETARG_INT32(rows_arg + 1), text_to_cstring(PG_GETARG_TEXT_PP(rows_arg + 2)),
-		fit_arg > 0 && PG_GETARG_BOOL(fit_arg));
-	return true;
-}
-
 void
 race_check_plan(const RaceRequest *request, const RaceParams *params, RaceSelection selection,
 				RacePlan *plan)
@@ -404,7 +376,7 @@ race_privacy_cost(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	params = race_params_arg(PG_GETARG_DATUM(0));
-	if (!race_read_request(fcinfo, params, 3, 7, &request))
+	if (!read_request(fcinfo, params, 3, 7, &request))
 		PG_RETURN_NULL();
 	kind = race_summary_kind(params);
 	/* with a delta all rows are best */

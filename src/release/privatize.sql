@@ -58,15 +58,15 @@ COMMENT ON AGGREGATE race_compose(float8[]) IS
 -- Privacy: noise, once, for everything that is asked later
 
 CREATE FUNCTION race_privatize(
-	sketch anyelement, epsilon float8, delta float8 DEFAULT 0,
+	sketch race_sketch, epsilon float8, delta float8 DEFAULT 0,
 	rows int DEFAULT NULL, max_contributions int DEFAULT 1,
 	neighbors text DEFAULT 'add_remove', fit boolean DEFAULT false)
-	RETURNS anyelement AS 'MODULE_PATHNAME'
+	RETURNS race_sketch AS 'MODULE_PATHNAME'
 	LANGUAGE C VOLATILE PARALLEL SAFE COST 100000;
 REVOKE EXECUTE ON FUNCTION
-	race_privatize(anyelement, float8, float8, int, int, text, boolean) FROM PUBLIC;
-COMMENT ON FUNCTION race_privatize(anyelement, float8, float8, int, int, text, boolean) IS
-	'an exact race_sketch made private, or both halves of race_value_sketches with the same noise: discrete Laplace noise for delta 0, discrete Gaussian noise above. Arguments: doc/reference.md. Errors: 55000 unless exact, 42804, 22023';
+	race_privatize(race_sketch, float8, float8, int, int, text, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION race_privatize(race_sketch, float8, float8, int, int, text, boolean) IS
+	'an exact race_sketch made private: discrete Laplace noise for delta 0, discrete Gaussian noise above. Arguments: doc/reference.md. Errors: 55000 unless exact, 22023';
 
 CREATE FUNCTION race_share(
 	sketch race_sketch, epsilon float8, delta float8, parties int,

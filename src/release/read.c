@@ -64,19 +64,15 @@
 /* What the query is called where the server names queries */
 #define QUERY_NAME "the records of a release"
 
-/*
- * The parts of a release: one for each declared label, or one; with a value there are two
- * in each place, a pair.
- */
+/* The parts of a release: one for each declared label, or one */
 typedef struct Parts
 {
 	DestReceiver receiver; /* first, so that it is the whole */
 	const RaceRequest *noise;
 	const RaceParams *params; /* parameters, which sketches of other servers must have, too */
 	int n;                    /* labels, or 1 */
-	int halves;               /* sketches of each label: 1, or 2 with a value */
 	Datum *labels;            /* labels, or NULL */
-	Datum *sketches;          /* [n][halves], private, or 0 while none has arrived */
+	Datum *sketches;          /* [n]: private, or 0 while none has arrived */
 	const List *chosen;    /* RaceColumnNumbers * of columns whose numbers were measured already */
 	MemoryContext context; /* memory context of the private sketches */
 } Parts;
@@ -103,47 +99,34 @@ find_part(const Parts *parts, Datum label)
 	return found - parts->labels;
 }
 
-/* Make the sketches of a label private. */
+/* Make the sketch of a label private. */
 static void
-take_sketches(Parts *parts, int i, const RaceView *exact)
+take_sketch(Parts *parts, int i, const RaceView *exact)
 {
-	RaceSketch *sketches[RACE_HALVES];
+	RaceSketch *sketch;
 	ListCell *cell;
 
-	Assert(parts->sketches[i * parts->halves] == (Datum) 0);
-	for (int half = 0; half < parts->halves; half++)
-	{
-		race_check_exact(exact[half].header, "made private again");
-		race_params_check_same(parts->params, exact[half].params);
-	}
-	race_private_sketches(exact, parts->halves, parts->noise, parts->context, sketches);
+	Assert(parts->sketches[i] == (Datum) 0);
+	race_check_exact(exact->header, "made private again");
+	race_params_check_same(parts->params, exact->params);
+	sketch = race_private_sketch(exact, parts->noise, parts->context);
 	foreach (cell, parts->chosen)
-		race_combine_column(sketches[0], lfirst(cell));
-	for (int half = 0; half < parts->halves; half++)
-		parts->sketches[i * parts->halves + half] = RaceSketchGetDatum(sketches[half]);
+		race_combine_column(sketch, lfirst(cell));
+	parts->sketches[i] = RaceSketchGetDatum(sketch);
 }
 
-/* Receive a row (label, exact sketch or pair) of the query. */
+/* Receive a row (label, exact sketch) of the query. */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	Parts *parts = (Parts *) self;
-	RaceView exact[RACE_HALVES];
-	bool isnull;
+	RaceView exact;
 
 	slot_getallattrs(slot);
 	if (slot->tts_isnull[1])
 		return true;
-	if (parts->halves == 1)
-		race_sketch_view_any(slot->tts_values[1], &exact[0]);
-	else
-	{
-		HeapTupleHeader pair = DatumGetHeapTupleHeader(slot->tts_values[1]);
-
-		for (int half = 0; half < parts->halves; half++)
-			race_sketch_view(GetAttributeByNum(pair, half + 1, &isnull), &exact[half]);
-	}
-	take_sketches(parts, slot->tts_isnull[0] ? 0 : find_part(parts, slot->tts_values[0]), exact);
+	race_sketch_view_any(slot->tts_values[1], &exact);
+	take_sketch(parts, slot->tts_isnull[0] ? 0 : find_part(parts, slot->tts_values[0]), &exact);
 	return true;
 }
 
@@ -167,29 +150,18 @@ fill_parts(Parts *parts)
 {
 	MemoryContext context =
 		AllocSetContextCreate(parts->context, "empty sketch", ALLOCSET_START_SMALL_SIZES);
-	RaceSketch *sketches[RACE_HALVES];
-	RaceView empty[RACE_HALVES];
+	RaceSketch *sketch = race_sketch_create(parts->params, parts->params->rows, 1, context);
+	RaceView empty;
 
-	for (int i = 0; i < parts->halves; i++)
-	{
-		sketches[i] = race_sketch_create(parts->params, parts->params->rows, 1, context);
-		sketches[i]->header.noise.max_contributions = race_largest_weight(parts->noise);
-	}
-	if (parts->halves > 1)
-	{
-		race_sketch_make_halves(sketches[RACE_LOWER], sketches[RACE_UPPER]);
-		race_mark_pair(sketches);
-	}
-	for (int i = 0; i < parts->halves; i++)
-		race_sketch_view_any(RaceSketchGetDatum(sketches[i]), &empty[i]);
+	sketch->header.noise.max_contributions = race_largest_weight(parts->noise);
+	race_sketch_view_any(RaceSketchGetDatum(sketch), &empty);
 	for (int i = 0; i < parts->n; i++)
-		if (parts->sketches[i * parts->halves] == (Datum) 0)
-			take_sketches(parts, i, empty);
+		if (parts->sketches[i] == (Datum) 0)
+			take_sketch(parts, i, &empty);
 }
 
 static void
-start_parts(Parts *parts, const RaceRequest *noise, const RaceParams *params, int n, int halves,
-			Datum *labels)
+start_parts(Parts *parts, const RaceRequest *noise, const RaceParams *params, int n, Datum *labels)
 {
 	memset(parts, 0, sizeof(Parts));
 	parts->receiver.receiveSlot = receive_row;
@@ -200,9 +172,8 @@ start_parts(Parts *parts, const RaceRequest *noise, const RaceParams *params, in
 	parts->noise = noise;
 	parts->params = params;
 	parts->n = n;
-	parts->halves = halves;
 	parts->labels = labels;
-	parts->sketches = palloc0(n * parts->halves * sizeof(Datum));
+	parts->sketches = palloc0(n * sizeof(Datum));
 	parts->context = CurrentMemoryContext;
 }
 
@@ -614,7 +585,7 @@ race_read_private(const RaceReleasePlan *plan, RaceReading *reading, int n, Datu
 	bool apart = plan->parts_query != NULL;
 	Parts parts;
 
-	start_parts(&parts, &plan->noise, plan->params, n, RaceHalvesOf(plan), labels);
+	start_parts(&parts, &plan->noise, plan->params, n, labels);
 	parts.chosen = reading->numbers;
 	read_quietly(&parts.receiver, &parts, plan, reading, apart ? plan->parts_query : plan->query,
 				 plan->of_partitions);
@@ -631,7 +602,7 @@ race_read_scores(const RaceReleasePlan *plan, RaceReading *reading, int n, Datum
 	plan->scored_by->constvalue =
 		PointerGetDatum(construct_array(sketches, n, type, -1, false, TYPALIGN_DOUBLE));
 	plan->scored_by->constisnull = false;
-	start_parts(&parts, &plan->scores_noise, race_params_arg(plan->scores_params), n, 1, labels);
+	start_parts(&parts, &plan->scores_noise, race_params_arg(plan->scores_params), n, labels);
 	read_quietly(&parts.receiver, &parts, plan, reading, plan->scores_query, false);
 	return parts.sketches;
 }

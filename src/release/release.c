@@ -255,7 +255,6 @@ write_request(RaceReleaseRun *run)
 	if (run->plan->domains == 0)
 		kept.expression = run->plan->written.expression;
 	kept.label = run->plan->written.label;
-	kept.value = run->plan->written.value;
 	kept.weight = run->plan->written.weight;
 	kept.where = run->plan->written.where;
 	initStringInfo(&text);
@@ -389,12 +388,11 @@ gather_parts(const RaceReleasePlan *plan, TupleDesc row, int n, const Datum *lab
 			 const Datum *sketches, const Datum *scores)
 {
 	Tuplestorestate *parts = tuplestore_begin_heap(false, false, work_mem);
-	int halves = RaceHalvesOf(plan);
 
-	for (int i = 0; i < n * halves; i++)
+	for (int i = 0; i < n; i++)
 	{
-		Datum values[] = {Int32GetDatum(i + 1), labels == NULL ? (Datum) 0 : labels[i / halves],
-						  sketches[i], scores == NULL ? (Datum) 0 : scores[i]};
+		Datum values[] = {Int32GetDatum(i + 1), labels == NULL ? (Datum) 0 : labels[i], sketches[i],
+						  scores == NULL ? (Datum) 0 : scores[i]};
 		bool nulls[] = {false, labels == NULL, false, scores == NULL};
 
 		CHECK_FOR_INTERRUPTS();
@@ -430,8 +428,6 @@ store_parts(const RaceReleaseRun *run, const RaceReleasePlan *plan, int n, const
 								  argument(run, RACE_ARG_DATASET),
 								  {UUIDOID, run->charge.id, false},
 								  {TIMESTAMPTZOID, TimestampTzGetDatum(run->charge.at), false},
-								  argument(run, RACE_ARG_VALUE_LOWER),
-								  argument(run, RACE_ARG_VALUE_UPPER),
 								  argument(run, RACE_ARG_DESCRIPTION),
 								  argument(run, RACE_ARG_COLUMNS),
 								  argument(run, RACE_ARG_COLUMN_UNITS),
@@ -440,7 +436,7 @@ store_parts(const RaceReleaseRun *run, const RaceReleasePlan *plan, int n, const
 	EphemeralNamedRelationData relation = {.md = {.name = "parts",
 												  .tupdesc = describe_parts(&run->ledger),
 												  .enrtype = ENR_NAMED_TUPLESTORE,
-												  .enrtuples = n * RaceHalvesOf(plan)}};
+												  .enrtuples = n}};
 	Tuplestorestate *parts = gather_parts(plan, relation.md.tupdesc, n, labels, sketches, scores);
 
 	relation.reldata = parts;
@@ -449,9 +445,9 @@ store_parts(const RaceReleaseRun *run, const RaceReleasePlan *plan, int n, const
 	race_ledger_run(
 		&run->ledger,
 		"INSERT INTO _racepriv.race_releases"
-		" (name, version, part, label, sketch, dataset, charge, released_at, value_bound, description, columns, units, scores, during,"
-		" provenance) SELECT $1, $2, p.part, p.label, p.sketch, $3, $4, $5, CASE p.part % 2 WHEN 1 THEN $6 ELSE $7 END, $8, $9, $10, p.scores,"
-		" $11, CASE p.part WHEN 1 THEN $12 END FROM parts p ORDER BY p.part ON CONFLICT DO NOTHING",
+		" (name, version, part, label, sketch, dataset, charge, released_at, description, columns, units, scores, during,"
+		" provenance) SELECT $1, $2, p.part, p.label, p.sketch, $3, $4, $5, $6, $7, $8, p.scores,"
+		" $9, CASE p.part WHEN 1 THEN $10 END FROM parts p ORDER BY p.part ON CONFLICT DO NOTHING",
 		lengthof(parameters), parameters);
 	if (SPI_processed != (uint64) relation.md.enrtuples)
 		ereport(ERROR,
@@ -687,7 +683,6 @@ static void
 make_private(RaceReleaseRun *run, RaceReleasePlan *plan)
 {
 	RaceReading reading = {0};
-	int halves = RaceHalvesOf(plan);
 	Datum *labels = NULL;
 	Datum *sketches;
 	Datum *scores = NULL;
@@ -708,9 +703,9 @@ make_private(RaceReleaseRun *run, RaceReleasePlan *plan)
 	race_tell("release \"%s\": charged; reading, and drawing noise", plan->request.name);
 	sketches = race_read_private(plan, &reading, n, labels);
 	check_current(run, plan, &reading);
-	for (int i = 0; i < n * halves && plan->request.fit; i++)
+	for (int i = 0; i < n && plan->request.fit; i++)
 	{
-		race_tell("release \"%s\": fitting model %d of %d", plan->request.name, i + 1, n * halves);
+		race_tell("release \"%s\": fitting model %d of %d", plan->request.name, i + 1, n);
 		sketches[i] = race_models->fit(sketches[i]);
 	}
 	if (plan->scores_query != NULL)

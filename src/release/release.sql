@@ -200,13 +200,12 @@ CREATE PROCEDURE @extschema@.race_release_sketch(
 	epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, rows int DEFAULT NULL,
 	label text DEFAULT NULL, labels text[] DEFAULT NULL,
 	grid boolean DEFAULT NULL, fit boolean DEFAULT NULL,
-	value text DEFAULT NULL, value_lower float8 DEFAULT NULL, value_upper float8 DEFAULT NULL,
 	description text DEFAULT NULL, columns text[] DEFAULT NULL, units text[] DEFAULT NULL,
 	calibrate float8 DEFAULT NULL, series jsonb DEFAULT NULL,
 	weight text DEFAULT NULL, weight_max int DEFAULT NULL, "where" text DEFAULT NULL, max_contributions int DEFAULT NULL)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-GRANT EXECUTE ON PROCEDURE @extschema@.race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int, text, int) TO PUBLIC;
-COMMENT ON PROCEDURE @extschema@.race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, float8, float8, text, text[], text[], float8, jsonb, text, int, text, int) IS
+GRANT EXECUTE ON PROCEDURE @extschema@.race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, text[], text[], float8, jsonb, text, int, text, int) TO PUBLIC;
+COMMENT ON PROCEDURE @extschema@.race_release_sketch(text, text, race_params, text, float8, float8, int, text, text[], boolean, boolean, text, text[], text[], float8, jsonb, text, int, text, int) IS
 	'charges the budget of a dataset, then stores a private sketch of an expression over its rows; without params and expression, moments of columns. Arguments: doc/reference.md. The same request again costs nothing. Errors before the charge: 42501, 22023, 42704, 55000';
 
 CREATE PROCEDURE @extschema@.race_release_next(name text)

@@ -310,8 +310,7 @@ static void
 check_types_taken_over(const RaceReleasePlan *plan)
 {
 	const char *texts[] = {plan->domains == 0 ? plan->request.expression : NULL,
-						   plan->request.label, plan->request.value, plan->request.weight,
-						   plan->request.where};
+						   plan->request.label, plan->request.weight, plan->request.where};
 	TypeOfOthers others = {plan->role, InvalidOid};
 	int level;
 

@@ -29,7 +29,6 @@ typedef struct RaceWritten
 {
 	char *expression;
 	char *label;
-	char *value;
 	char *weight;
 	char *where;
 } RaceWritten;
@@ -99,9 +98,6 @@ typedef struct RaceReleasePlan
 #define RaceLabelsArePrivate(plan) \
 	(race_is_given(&(plan)->request, RACE_ARG_LABEL) && \
 	 !race_is_given(&(plan)->request, RACE_ARG_LABELS))
-
-/* How many sketches each label has: one, or one for each bound of the value */
-#define RaceHalvesOf(plan) ((plan)->request.value == NULL ? 1 : (int) RACE_HALVES)
 
 /* Return a plan of the same decisions, of which nothing is found. */
 extern RaceReleasePlan *race_release_plan_again(const RaceReleasePlan *plan);

@@ -35,9 +35,6 @@ typedef enum RaceArgument
 	RACE_ARG_LABELS,
 	RACE_ARG_GRID,
 	RACE_ARG_FIT,
-	RACE_ARG_VALUE,
-	RACE_ARG_VALUE_LOWER,
-	RACE_ARG_VALUE_UPPER,
 	RACE_ARG_DESCRIPTION,
 	RACE_ARG_COLUMNS,
 	RACE_ARG_COLUMN_UNITS,
@@ -54,28 +51,26 @@ typedef enum RaceArgument
 /* An argument that is NULL is 0 */
 typedef struct RaceReleaseRequest
 {
-	uint32 given;                     /* a bit for each argument that is not NULL */
-	char *name;                       /* name of the release */
-	char *dataset;                    /* name of the dataset */
-	Datum params;                     /* race_params of the sketches */
-	char *expression;                 /* expression of a record */
-	double epsilon;                   /* cost of the release */
-	double delta;                     /* delta of the release */
-	int rows;                         /* rows that are kept */
-	char *label;                      /* expression of a record's label */
-	Datum labels;                     /* text[]: list of the labels */
-	bool grid;                        /* is a grid made of the kernel? */
-	bool fit;                         /* is a model fitted to the release? */
-	char *value;                      /* expression of a record's value */
-	double value_bounds[RACE_HALVES]; /* bounds of a record's value */
-	char *description;                /* meaning of the release, for readers */
-	Datum columns;                    /* text[]: names of the columns of a record */
-	Datum units;                      /* text[]: units of the columns of a record, for readers */
-	double calibrate;                 /* share of epsilon for scores */
-	Datum series;                     /* jsonb: description of a series */
-	char *weight;                     /* expression of a record's weight */
-	int weight_max;                   /* largest weight */
-	char *where;                      /* public condition of the rows that are read */
+	uint32 given;          /* a bit for each argument that is not NULL */
+	char *name;            /* name of the release */
+	char *dataset;         /* name of the dataset */
+	Datum params;          /* race_params of the sketches */
+	char *expression;      /* expression of a record */
+	double epsilon;        /* cost of the release */
+	double delta;          /* delta of the release */
+	int rows;              /* rows that are kept */
+	char *label;           /* expression of a record's label */
+	Datum labels;          /* text[]: list of the labels */
+	bool grid;             /* is a grid made of the kernel? */
+	bool fit;              /* is a model fitted to the release? */
+	char *description;     /* meaning of the release, for readers */
+	Datum columns;         /* text[]: names of the columns of a record */
+	Datum units;           /* text[]: units of the columns of a record, for readers */
+	double calibrate;      /* share of epsilon for scores */
+	Datum series;          /* jsonb: description of a series */
+	char *weight;          /* expression of a record's weight */
+	int weight_max;        /* largest weight */
+	char *where;           /* public condition of the rows that are read */
 	int max_contributions; /* records of a unit, where they are fewer than the dataset allows */
 	char *measure;         /* column whose means are wanted */
 } RaceReleaseRequest;

@@ -34,7 +34,7 @@
 /*
  * The query that collects the records is a template of ours, analyzed under a
  * search_path of pg_catalog.  Its parameters are not values: when the parser meets
- * one, it gets the node that the parameter stands for, and for $3 to $5 that is an
+ * one, it gets the node that the parameter stands for, and for some that is an
  * expression of the caller's, analyzed under her own search_path at that place.  So
  * names are looked up once, each under the path that it was written for, and what
  * was checked is what is planned.
@@ -51,9 +51,7 @@ enum
 	GIVE_LABELS,
 	GIVE_RECORD,
 	GIVE_LABEL,
-	GIVE_VALUE,
-	GIVE_LOWER_BOUND,
-	GIVE_UPPER_BOUND,
+	GIVE_BOUNDED,
 	GIVE_SCORES_PARAMS,
 	GIVE_SCORED_BY,
 	GIVE_UNIT_KEY,
@@ -119,16 +117,15 @@ give_spread(Template *template, ParseState *pstate)
 								   RACE_AS_LABEL, &written, &plan->calls);
 }
 
+/* Give the column whose bounds are wanted. */
 static Node *
-give_value(Template *template, ParseState *pstate)
+give_bounded(Template *template, ParseState *pstate)
 {
 	RaceReleasePlan *plan = template->plan;
+	char *written;
 
-	bool described = plan->bounds_column != NULL;
-
-	return race_analyze_expression(
-		pstate, plan->dataset->relation, described ? plan->bounds_column : plan->request.value,
-		plan->path, described ? RACE_AS_RECORD : RACE_AS_VALUE, &plan->written.value, &plan->calls);
+	return race_analyze_expression(pstate, plan->dataset->relation, plan->bounds_column, plan->path,
+								   RACE_AS_RECORD, &written, &plan->calls);
 }
 
 /* Give the weight; raise 42804 if it is no number, as far as its type says. */
@@ -165,14 +162,6 @@ give_integer(int value)
 {
 	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false,
 							  true);
-}
-
-static Node *
-give_bound(const RaceReleasePlan *plan, int half)
-{
-	return (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-							  Float8GetDatum(plan->request.value_bounds[half]), false,
-							  FLOAT8PASSBYVAL);
 }
 
 static Node *
@@ -255,14 +244,8 @@ give_node(ParseState *pstate, ParamRef *parameter)
 		case GIVE_LABEL:
 			node = give_label(template, pstate);
 			break;
-		case GIVE_VALUE:
-			node = give_value(template, pstate);
-			break;
-		case GIVE_LOWER_BOUND:
-			node = give_bound(plan, RACE_LOWER);
-			break;
-		case GIVE_UPPER_BOUND:
-			node = give_bound(plan, RACE_UPPER);
+		case GIVE_BOUNDED:
+			node = give_bounded(template, pstate);
 			break;
 		case GIVE_SCORES_PARAMS:
 			node = give_params(template->ledger, plan->scores_params);
@@ -297,33 +280,16 @@ give_node(ParseState *pstate, ParamRef *parameter)
 	return node;
 }
 
-/*
- * What a release with a value, or with weights, has more in its template, and one without in its
- * place
- */
-typedef struct ValueText
+/* The aggregate of a release without weights, and with them */
+typedef struct BuildText
 {
 	bool ours; /* is the aggregate in the schema of internal objects? */
-	const char *build;
-	const char *records; /* the aggregate that builds where the rows are, or NULL */
-	const char *column;
-	const char *condition;
-} ValueText;
+	const char *call;
+} BuildText;
 
-static const ValueText without_value[] = {
-	{false, "race_build($1, kept.x)", "race_build_records", "NULL", "true"},
-	{true, "_race_build_weighted($1, kept.x, kept.weight, $12, $13)", NULL, "NULL", "true"}};
-static const ValueText with_value[] = {
-	{false, "race_build_value($1, kept.x, kept.value, $6, $7)", NULL, "$5", "good.value <> 'NaN'"},
-	{true, "_race_build_value_weighted($1, kept.x, kept.value, $6, $7, kept.weight, $12, $13)",
-	 NULL, "$5", "good.value <> 'NaN'"}};
-
-static const ValueText *
-value_text(const RaceReleasePlan *plan)
-{
-	return &(plan->request.value == NULL ? without_value :
-										   with_value)[plan->request.weight != NULL];
-}
+static const BuildText builds[] = {
+	{false, "race_build($1, kept.x)"},
+	{true, "_race_build_weighted($1, kept.x, kept.weight, $10, $11)"}};
 
 /* Return the name of a relation as a query has it. */
 static char *
@@ -340,7 +306,7 @@ name_of(Oid relid)
 static char *
 condition_of(const RaceReleasePlan *plan)
 {
-	const char *where = plan->request.where == NULL ? "" : " AND $16";
+	const char *where = plan->request.where == NULL ? "" : " AND $14";
 
 	if (plan->request.series == 0 && plan->request.where == NULL)
 		return "";
@@ -385,9 +351,9 @@ kept_text(const RaceReleasePlan *plan, const char *columns, const char *distinct
 	const char *unit = by_unit ? quote_identifier(dataset->unit_column) : "NULL";
 	char *good =
 		psprintf("(SELECT %s %s AS unit, %s%s%s FROM %s%s OFFSET 0)", by_unit ? distinct : "",
-				 counted ? psprintf(RACE_SCHEMA "._race_series_unit($10, %s::text)", unit) : unit,
+				 counted ? psprintf(RACE_SCHEMA "._race_series_unit($8, %s::text)", unit) : unit,
 				 values, counted ? psprintf(", %s AS at", quote_identifier(plan->interval.by)) : "",
-				 spread ? ", $15 COLLATE \"C\" AS spread" : "", name_of(dataset->relation),
+				 spread ? ", $13 COLLATE \"C\" AS spread" : "", name_of(dataset->relation),
 				 condition_of(plan));
 
 	return psprintf(
@@ -406,7 +372,7 @@ kept_text(const RaceReleasePlan *plan, const char *columns, const char *distinct
 }
 
 static char *
-template_text(const RaceLedger *ledger, const RaceReleasePlan *plan, const ValueText *value)
+template_text(const RaceLedger *ledger, const RaceReleasePlan *plan, const BuildText *build)
 {
 	const RaceDataset *dataset = plan->dataset;
 	const char *schema = quote_identifier(get_namespace_name(ledger->library_schema));
@@ -423,17 +389,17 @@ template_text(const RaceLedger *ledger, const RaceReleasePlan *plan, const Value
 	 */
 	return psprintf(
 		"SELECT %s, %s.%s%s FROM %s%s", labels ? "kept.label" : "NULL::text",
-		value->ours ? RACE_SCHEMA : schema, value->build,
+		build->ours ? RACE_SCHEMA : schema, build->call,
 		dataset->unit_column != NULL && plan->request.series != 0 ?
 			", " RACE_SCHEMA "._race_series_take(kept.unit)" :
 			"",
-		kept_text(plan, psprintf("good.x, %s AS label, good.value, good.weight", label), "",
-				  psprintf("$3 AS x, $4 COLLATE \"C\" AS label, %s AS value, %s AS weight",
-						   value->column, plan->request.weight == NULL ? "NULL" : "$11"),
-				  psprintf("%s AND %s AND %s",
+		kept_text(plan, psprintf("good.x, %s AS label, good.weight", label), "",
+				  psprintf("$3 AS x, $4 COLLATE \"C\" AS label, %s AS weight",
+						   plan->request.weight == NULL ? "NULL" : "$9"),
+				  psprintf("%s AND %s",
 						   plan->domains != 0 ? "good.x IS NOT NULL" :
 												psprintf("%s.race_is_record($1, good.x)", schema),
-						   value->condition, declared)),
+						   declared)),
 		labels ? " GROUP BY kept.label" : "");
 }
 
@@ -468,8 +434,7 @@ choice_text(const RaceReleasePlan *plan, bool measured)
 
 /* Do the same for a dataset without a unit, from the parts of its relation, where they are. */
 static char *
-parts_text(const RaceLedger *ledger, const RaceReleasePlan *plan, const ValueText *value,
-		   List *parts, bool labels)
+parts_text(const RaceLedger *ledger, const RaceReleasePlan *plan, List *parts, bool labels)
 {
 	const RaceDataset *dataset = plan->dataset;
 	const char *schema = quote_identifier(get_namespace_name(ledger->library_schema));
@@ -481,11 +446,11 @@ parts_text(const RaceLedger *ledger, const RaceReleasePlan *plan, const ValueTex
 	foreach (cell, parts)
 		appendStringInfo(
 			&text,
-			"%sSELECT %s AS label, %s.%s($1, %s.race_record($1, good.x)) AS sketch"
+			"%sSELECT %s AS label, %s.race_build_records($1, %s.race_record($1, good.x)) AS sketch"
 			" FROM (SELECT $3 AS x, %s AS label FROM %s%s AS %s%s) good"
 			" WHERE %s.race_is_record($1, good.x) AND ($2 IS NULL OR good.label = ANY ($2))%s",
 			cell == list_head(parts) ? "" : " UNION ALL ", labels ? "good.label" : "NULL::text",
-			schema, value->records, schema, labels ? "$4 COLLATE \"C\"" : "NULL::text",
+			schema, schema, labels ? "$4 COLLATE \"C\"" : "NULL::text",
 			lfirst_oid(cell) != dataset->relation ? "ONLY " : "", name_of(lfirst_oid(cell)),
 			quote_identifier(get_rel_name(dataset->relation)), condition_of(plan), schema, group);
 	if (list_length(parts) == 1)
@@ -560,8 +525,9 @@ bounds_text(const RaceReleasePlan *plan)
 void
 race_template_analyze(const RaceLedger *ledger, RaceReleasePlan *plan)
 {
-	char *text = plan->bounds_column == NULL ? template_text(ledger, plan, value_text(plan)) :
-											   bounds_text(plan);
+	char *text = plan->bounds_column == NULL ?
+		template_text(ledger, plan, &builds[plan->request.weight != NULL]) :
+		bounds_text(plan);
 
 	plan->query = analyze_template(ledger, plan, plan->request.label, text);
 	plan->rows = find_innermost(plan->query);
@@ -587,15 +553,14 @@ analyze_parts(const RaceLedger *ledger, RaceReleasePlan *plan)
 	List *parts;
 	Query *query;
 
-	if (dataset->unit_column != NULL || value_text(plan)->records == NULL ||
-		RaceLabelsArePrivate(plan))
+	if (dataset->unit_column != NULL || plan->request.weight != NULL || RaceLabelsArePrivate(plan))
 		return;
 	parts = race_parts_of(dataset->relation, labels);
 	if (parts == NIL)
 		return;
 	again.calls.functions = NIL;
 	query = analyze_template(ledger, &again, plan->request.label,
-							 parts_text(ledger, plan, value_text(plan), parts, labels));
+							 parts_text(ledger, plan, parts, labels));
 	/* a row of a partition is of another type, for which there may be another function */
 	if (!race_calls_within(&again.calls, &plan->calls))
 		return;
@@ -612,13 +577,11 @@ static void
 analyze_scores(const RaceLedger *ledger, RaceReleasePlan *plan)
 {
 	RaceReleasePlan again = *plan; /* the expressions call the same functions again */
-	ValueText scores[] = {{false,
-						   "race_build($8, ARRAY[" RACE_SCHEMA "._race_score_of($9, kept.x)])",
-						   NULL, "NULL", "true"},
-						  {true,
-						   "_race_build_weighted($8, ARRAY[" RACE_SCHEMA
-						   "._race_score_of($9, kept.x)], kept.weight, $12, $14)",
-						   NULL, "NULL", "true"}};
+	static const BuildText scores[] = {
+		{false, "race_build($6, ARRAY[" RACE_SCHEMA "._race_score_of($7, kept.x)])"},
+		{true,
+		 "_race_build_weighted($6, ARRAY[" RACE_SCHEMA
+		 "._race_score_of($7, kept.x)], kept.weight, $10, $12)"}};
 	ArrayType *labels = DatumGetArrayTypeP(plan->labels);
 	uint64 n = ArrayGetNItems(ARR_NDIM(labels), ARR_DIMS(labels));
 

@@ -15,20 +15,3 @@ CREATE AGGREGATE _racepriv._race_build_weighted(params race_params, x "any", wei
 );
 COMMENT ON AGGREGATE _racepriv._race_build_weighted(race_params, "any", "any", int, int) IS
 	'race_build of a release with weights: each record counts as often as its weight says, from 0 to weight_max';
-
-CREATE FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) RETURNS internal
-	AS 'MODULE_PATHNAME', 'race_build_value_step' LANGUAGE C VOLATILE PARALLEL SAFE COST 100;
-REVOKE EXECUTE ON FUNCTION
-	_racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) FROM PUBLIC;
-COMMENT ON FUNCTION _racepriv._race_build_value_step(internal, race_params, "any", float8, float8, float8, "any", int, int) IS 'aggregate transition function';
-
-CREATE AGGREGATE _racepriv._race_build_value_weighted(
-	params race_params, x "any", value float8, value_lower float8, value_upper float8, weight "any", weight_max int, weight_bits int) (
-	SFUNC = _racepriv._race_build_value_step, STYPE = internal, SSPACE = 2097152,
-	FINALFUNC = _race_build_value_final,
-	COMBINEFUNC = _race_build_value_combine,
-	SERIALFUNC = _race_build_value_serialize, DESERIALFUNC = _race_build_value_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE _racepriv._race_build_value_weighted(race_params, "any", float8, float8, float8, "any", int, int) IS
-	'race_build_value of a release with weights';

@@ -550,14 +550,6 @@ race_domains_read(Jsonb *domains, int *n, bool to_choose)
  */
 
 PG_FUNCTION_INFO_V1(race_cells);
-PG_FUNCTION_INFO_V1(race_number);
-
-/* Return the value of a release as a double, without an error: _race_number(numeric). */
-Datum
-race_number(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(race_number_of(NUMERICOID, PG_GETARG_DATUM(0)));
-}
 
 /* The bytes by which a category is found */
 typedef struct Key

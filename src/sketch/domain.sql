@@ -9,8 +9,3 @@ COMMENT ON FUNCTION _racepriv._race_cells(jsonb, "any") IS
 CREATE FUNCTION _racepriv._race_domains(sketch race_sketch) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'race_domains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION _racepriv._race_domains(race_sketch) IS 'race_domains, for bodies of functions';
-
-CREATE FUNCTION _racepriv._race_number(numeric) RETURNS float8
-	AS 'MODULE_PATHNAME', 'race_number' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _racepriv._race_number(numeric) IS
-	'the nearest float8, an infinity or 0 where a cast raises an error';

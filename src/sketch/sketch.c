@@ -454,7 +454,6 @@ has_large_sets(const RaceSketch *sketch, uint32 from, uint32 n)
 RaceRecords *
 race_sketch_next(RaceSketch *sketch)
 {
-	RaceSplit *split = sketch->split;
 	RaceRecords *batch;
 	bool full;
 
@@ -469,16 +468,8 @@ race_sketch_next(RaceSketch *sketch)
 	if (full)
 		flush_batch(sketch);
 	if (batch->n == batch->capacity)
-	{
-		uint32 capacity = Min(Max(batch->capacity * 2, MIN_RECORDS), max_batch_capacity(sketch));
-		Size size = capacity * sizeof(RacePortion);
-
-		race_records_reserve(batch, capacity);
-		if (split != NULL)
-			split->portions = split->portions != NULL ?
-				repalloc(split->portions, size) :
-				MemoryContextAlloc(sketch->hdr.eoh_context, size);
-	}
+		race_records_reserve(
+			batch, Min(Max(batch->capacity * 2, MIN_RECORDS), max_batch_capacity(sketch)));
 	return batch;
 }
 
@@ -534,15 +525,12 @@ static void
 count_in_tables(RaceSketch *sketch, const RaceSummaryKind *kind, RaceRowsEntry *entry, uint32 from,
 				uint32 n, int64 weight)
 {
-	RaceSplit *split = sketch->split;
 	RaceColumn column;
 	RaceBatch batch = {.n = n, .weight = weight, .counters = counters_of(sketch, 0)};
 
 	race_records_columns(sketch->batch, from, &column);
 	batch.numbers = column.numbers;
 	batch.functions = entry == NULL ? NULL : race_rows_of(entry);
-	batch.portions = split == NULL ? NULL : split->portions + from;
-	batch.upper = counters_of(split == NULL ? sketch : split->upper, 0);
 	batch.workspace =
 		kind->count_workspace == NULL ? NULL : palloc(kind->count_workspace(sketch->params, n));
 	kind->count(sketch->params, &batch);
@@ -550,20 +538,14 @@ count_in_tables(RaceSketch *sketch, const RaceSummaryKind *kind, RaceRowsEntry *
 		pfree(batch.workspace);
 }
 
-/* Count n records, from number `from` on, in the rows of the block that begins with `row`. */
+/* Count n records in the rows of the block that begins with `row`. */
 static void
-bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 from, uint32 n, int64 weight)
+bump_block(RaceSketch *sketch, Size row, const uint32 *buckets, uint32 n, int64 weight)
 {
 	const RaceParams *params = sketch->params;
 	uint32 rows = Min(params->rows - row, RACE_LANES);
 
-	if (sketch->split == NULL)
-		race_count_rows(counters_of(sketch, row), buckets, n, rows, params->range, weight);
-	else
-		for (uint32 i = 0; i < n; i++)
-			race_count_halves(buckets + i * RACE_LANES, row, rows, params->range,
-							  &sketch->split->portions[from + i], weight, counters_of(sketch, row),
-							  counters_of(sketch->split->upper, row));
+	race_count_rows(counters_of(sketch, row), buckets, n, rows, params->range, weight);
 }
 
 /*
@@ -588,7 +570,7 @@ count_by_blocks(RaceSketch *sketch, const RaceRows *rows, uint32 from, uint32 n,
 				race_rows_hash(rows, block, columns, Min(end - i, RACE_RECORDS_TOGETHER),
 							   buckets + (Size) (i - first) * RACE_LANES);
 			}
-			bump_block(sketch, block * RACE_LANES, buckets, first, end - first, weight);
+			bump_block(sketch, block * RACE_LANES, buckets, end - first, weight);
 		}
 	pfree(buckets);
 }
@@ -612,7 +594,7 @@ count_by_records(RaceSketch *sketch, const RaceRows *rows, uint32 from, uint32 n
 	}
 	for (Size row = 0; row < params->rows; row += RACE_LANES)
 		for (uint32 i = 0; i < n; i++)
-			bump_block(sketch, row, buckets + i * line + row, from + i, 1, weight);
+			bump_block(sketch, row, buckets + i * line + row, 1, weight);
 	pfree(buckets);
 }
 
@@ -625,14 +607,11 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 {
 	const RaceSummaryKind *kind = race_summary_kind(sketch->params);
 	int64 change = n * (weight < 0 ? -weight : weight) * (int64) kind->largest(sketch->params);
-	RaceSketch *changed[RACE_HALVES] = {sketch,
-										sketch->split == NULL ? NULL : sketch->split->upper};
 	RaceRowsEntry *entry;
 
 	if (kind->matrix)
 		race_sketch_widen(sketch, sizeof(int64));
-	for (int i = 0; i < RACE_HALVES && changed[i] != NULL; i++)
-		make_headroom(changed[i], change);
+	make_headroom(sketch, change);
 	entry = kind->hashed || kind->functions != NULL ? race_rows_acquire(sketch->params) : NULL;
 	PG_TRY();
 	{
@@ -649,13 +628,10 @@ count_records(RaceSketch *sketch, uint32 from, uint32 n, int64 weight)
 			race_rows_release(entry);
 	}
 	PG_END_TRY();
-	for (int i = 0; i < RACE_HALVES && changed[i] != NULL; i++)
-	{
-		changed[i]->headroom -= change;
-		changed[i]->counted += n;
-		changed[i]->flat_width = 0;
-		changed[i]->generation = 0;
-	}
+	sketch->headroom -= change;
+	sketch->counted += n;
+	sketch->flat_width = 0;
+	sketch->generation = 0;
 }
 
 /* Count the records of the batch, as many at a time as can be; raise 22003 if they are too many. */
@@ -684,10 +660,10 @@ flush_batch(RaceSketch *sketch)
 	race_records_clear(batch);
 }
 
-/* Take the record that is next in the batch, `weight` times. */
-static void
-take_record(RaceSketch *sketch, int64 weight)
+void
+race_sketch_add(RaceSketch *sketch, int64 weight)
 {
+	int64 count = race_bounded_sum(sketch->header.count, weight, true);
 	uint32 last = sketch->batch->n;
 
 	Assert(weight <= Max((int64) sketch->header.noise.max_contributions, 1));
@@ -700,36 +676,7 @@ take_record(RaceSketch *sketch, int64 weight)
 		if (last == 0)
 			race_records_clear(sketch->batch);
 	}
-}
-
-void
-race_sketch_add(RaceSketch *sketch, int64 weight)
-{
-	int64 count = race_bounded_sum(sketch->header.count, weight, true);
-
-	take_record(sketch, weight);
 	sketch->header.count = count;
-}
-
-void
-race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper)
-{
-	lower->split = MemoryContextAllocZero(lower->hdr.eoh_context, sizeof(RaceSplit));
-	lower->split->upper = upper;
-	lower->header.noise.half = RACE_LOWER_HALF;
-	upper->header.noise.half = RACE_UPPER_HALF;
-}
-
-void
-race_sketch_add_split(RaceSketch *lower, RacePortion portion, int64 weight)
-{
-	RaceSplit *split = lower->split;
-	RaceSketch *counted = race_dither_counts_up(&portion) ? split->upper : lower;
-	int64 count = race_bounded_sum(counted->header.count, weight, true);
-
-	split->portions[lower->batch->n] = portion;
-	take_record(lower, weight);
-	counted->header.count = count;
 }
 
 void
@@ -743,33 +690,6 @@ race_check_exact(const RaceHeader *header, const char *action)
 					 errmsg("a private sketch cannot be %s", action),
 				 errdetail("Its noise protects the records it was made from, and no others."),
 				 errhint("Go back to the exact sketch, and release it once.")));
-}
-
-void
-race_check_whole(const RaceHeader *header, const char *action, const char *hint)
-{
-	if (header->noise.half != RACE_WHOLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("a half of race_build_value cannot be %s", action),
-				 errdetail("Its other half has the rest of the same records."),
-				 errhint("%s", hint)));
-}
-
-void
-race_check_belong(const RaceHeader *a, const RaceHeader *b)
-{
-	uint64 id = a->noise.pair_id;
-
-	if (id != b->noise.pair_id || (id == 0 && a->noise.half != RACE_WHOLE))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("these halves do not belong together"),
-			 errdetail(
-				 "They come from different calls of race_build_value or race_privatize, or from sums of different calls."),
-			 errhint(
-				 "Take both halves of one call. A call in (...).* runs once for each column: write it in a subquery with OFFSET 0.")));
 }
 
 void
@@ -949,18 +869,12 @@ race_derived_init(RaceDerived *object, const RaceView *view, MemoryContext conte
 	object->params = race_params_copy(view->params, context);
 }
 
-bool
-race_derived_is_of(const RaceDerived *object, const RaceView *view)
-{
-	return object->identity == view->identity &&
-		memcmp(&object->header, view->header, sizeof(RaceHeader)) == 0 &&
-		race_params_same(object->params, view->params);
-}
-
 static bool
 fits_question(const RaceDerived *object, const RaceView *view, const void *question)
 {
-	return race_derived_is_of(object, view) &&
+	return object->identity == view->identity &&
+		memcmp(&object->header, view->header, sizeof(RaceHeader)) == 0 &&
+		race_params_same(object->params, view->params) &&
 		(object->kind->fits == NULL || object->kind->fits(object, question));
 }
 

@@ -31,13 +31,6 @@
  * as fast.  race_sketch_view() counts them first; so view a sketch before you use its counters.
  */
 
-/* Of a lower half: where parts of its records go, and which, of each record of the batch */
-typedef struct RaceSplit
-{
-	struct RaceSketch *upper;
-	RacePortion *portions;
-} RaceSplit;
-
 typedef struct RaceSketch
 {
 	ExpandedObjectHeader hdr; /* standard header, must be first */
@@ -50,7 +43,6 @@ typedef struct RaceSketch
 	uint64 *shares;     /* ids of noise shares, or NULL */
 	void *counters;     /* counters, [rows][range] */
 	RaceRecords *batch; /* records that are not counted yet, or NULL */
-	RaceSplit *split;   /* how the lower half divides records, or NULL */
 	int64 headroom;     /* every counter can change by this much within its width, or more */
 	int64 counted;      /* records that were counted since headroom was computed */
 	uint64 generation;  /* number of its content; 0: changed since the last view */
@@ -80,9 +72,6 @@ extern void race_sketch_view_header(Datum value, RaceView *view);
 
 /* View the header and the columns: no more of a stored value is read. */
 extern void race_sketch_view_columns(Datum value, RaceView *view);
-
-/* Return whether this is the type race_sketch. */
-extern bool race_is_sketch_type(Oid type);
 
 /* Get the bytes that a counter takes where the sketch is stored, and those of the whole. */
 extern void race_sketch_stored_size(Datum value, int *width, Size *size);
@@ -118,30 +107,6 @@ extern RaceRecords *race_sketch_next(RaceSketch *sketch);
 extern void race_sketch_add(RaceSketch *sketch, int64 weight);
 
 /*
- * Make halves of two sketches without records, or of copies of halves, which live equally long.
- * race_sketch_add_split() is race_sketch_add() to both of them, after race_sketch_next() of the
- * lower one: in a share of the rows the record goes into the upper one, and in the others into the
- * lower one; of a grid each of its weights is divided; and one of both counts it.  Their sum is the
- * sketch of whole records.  View the lower one first.
- */
-extern void race_sketch_make_halves(RaceSketch *lower, RaceSketch *upper);
-extern void race_sketch_add_split(RaceSketch *lower, RacePortion portion, int64 weight);
-
-/* The halves of a pair, in this order wherever there are both */
-enum
-{
-	RACE_LOWER,
-	RACE_UPPER,
-	RACE_HALVES
-};
-
-/* Give both halves of a new pair the same random id. */
-extern void race_mark_pair(RaceSketch *const *halves);
-
-/* Raise 22023 unless a value can lie between these bounds. */
-extern void race_check_value_bounds(double lower, double upper);
-
-/*
  * Return a + b within +-RACE_MAX_COUNT.  Beyond, raise 22003 for an exact sketch; a private one is
  * clamped, because an error would tell of its counters.
  */
@@ -150,21 +115,8 @@ extern int64 race_bounded_sum(int64 a, int64 b, bool exact);
 /* Raise 55000 unless a sketch is exact; `action` is what it cannot be. */
 extern void race_check_exact(const RaceHeader *header, const char *action);
 
-/* Raise 55000 for a half, which cannot be `action`; `hint` says what to do. */
-extern void race_check_whole(const RaceHeader *header, const char *action, const char *hint);
-
 /* Raise 55000 for a sum of noise shares that has too few of them to be asked. */
 extern void race_check_askable(const RaceNoise *noise);
-
-/*
- * Raise 22023 unless two halves are of one pair, or are sums of halves of the same pairs; whole
- * sketches pass.  Their ids alone decide: records never do.
- */
-extern void race_check_belong(const RaceHeader *a, const RaceHeader *b);
-
-/* Return the sum of two sketches: the functions of + and of race_merge_disjoint. */
-extern Datum race_plus(PG_FUNCTION_ARGS);
-extern Datum race_plus_disjoint(PG_FUNCTION_ARGS);
 
 /*
  * Return the sketch that a function may change, made from argument 0: argument 0 itself if it is
@@ -175,28 +127,6 @@ extern RaceSketch *race_writable_arg(FunctionCallInfo fcinfo, const RaceView *vi
 
 /* Return the memory context for a new sketch: the pool of an aggregate, or one of its own. */
 extern MemoryContext race_result_context(FunctionCallInfo fcinfo);
-
-/*
- * Make an exact sketch without records, in race_result_context().  Raise 22023 for parameters that
- * nothing can be built with.
- */
-extern RaceSketch *race_build_create(FunctionCallInfo fcinfo, const RaceParams *params);
-
-/*
- * Read the record in argument `arg`, which is not NULL, as the next of a sketch, to be added at
- * once.  All errors that the record can cause come before the first change.
- */
-extern void race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch);
-
-/*
- * Read a weight from the three arguments from number `arg` on: the weight, the largest one, and how
- * many binary digits weights have after the point (RaceRequest).  Return it in places of the last
- * digit, rounded at random so that its mean is the weight, from 0 to the largest; 0 for NULL and
- * NaN.  Note in the sketches how much a record adds at most; so call it of each row, also of one
- * without a record.
- */
-extern int64 race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches,
-							   int n);
 
 /*
  * The cache of derived objects: what is computed of a sketch once for a session.
@@ -231,7 +161,6 @@ typedef struct RaceDerivedKind
 
 /* State which sketch an object is of.  The parameters are copied to the context. */
 extern void race_derived_init(RaceDerived *object, const RaceView *view, MemoryContext context);
-extern bool race_derived_is_of(const RaceDerived *object, const RaceView *view);
 
 /*
  * Return the object of a kind for a sketch, which is computed if the session does not have it.

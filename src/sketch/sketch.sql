@@ -133,13 +133,13 @@ CREATE OPERATOR + (
 	COMMUTATOR = +
 );
 COMMENT ON OPERATOR + (race_sketch, race_sketch) IS
-	'the sketch of the records of both. Private sketches add noise and costs, and keep the fewer rows or cells. Errors: 22023 for different parameters, and for halves of different calls; 55000 for an exact and a private one';
+	'the sketch of the records of both. Private sketches add noise and costs, and keep the fewer rows or cells. Errors: 22023 for different parameters; 55000 for an exact and a private one';
 
 CREATE OPERATOR - (
 	LEFTARG = race_sketch, RIGHTARG = race_sketch, FUNCTION = _race_minus
 );
 COMMENT ON OPERATOR - (race_sketch, race_sketch) IS
-	'an exact sketch without the records of another one, which must be among its own. Errors: 22023 for different parameters, 55000 for private sketches and halves of race_build_value';
+	'an exact sketch without the records of another one, which must be among its own. Errors: 22023 for different parameters, 55000 for private sketches';
 
 CREATE AGGREGATE race_merge(sketch race_sketch) (
 	SFUNC = _race_plus, STYPE = race_sketch, SSPACE = 1048576,

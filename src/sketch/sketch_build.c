@@ -45,8 +45,12 @@ PG_FUNCTION_INFO_V1(race_is_record);
 PG_FUNCTION_INFO_V1(race_record);
 PG_FUNCTION_INFO_V1(race_update_support);
 
-RaceSketch *
-race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
+/*
+ * Make an exact sketch without records, in race_result_context().  Raise 22023 for parameters that
+ * nothing can be built with.
+ */
+static RaceSketch *
+create_empty(FunctionCallInfo fcinfo, const RaceParams *params)
 {
 	race_params_check_complete(params);
 	race_params_check_exact(params);
@@ -63,11 +67,15 @@ race_build_create(FunctionCallInfo fcinfo, const RaceParams *params)
 Datum
 race_sketch(PG_FUNCTION_ARGS)
 {
-	return RaceSketchGetDatum(race_build_create(fcinfo, race_params_arg(PG_GETARG_DATUM(0))));
+	return RaceSketchGetDatum(create_empty(fcinfo, race_params_arg(PG_GETARG_DATUM(0))));
 }
 
-void
-race_build_read(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
+/*
+ * Read the record in argument `arg`, which is not NULL, as the next of a sketch, to be added at
+ * once.  All errors that the record can cause come before the first change.
+ */
+static void
+read_record(FunctionCallInfo fcinfo, int arg, RaceSketch *sketch)
 {
 	RaceCallSite *site = race_call_site(fcinfo, arg);
 
@@ -84,9 +92,7 @@ change_by_record(FunctionCallInfo fcinfo, int arg, int weight)
 	RaceSketch *sketch = race_writable_arg(fcinfo, NULL);
 
 	race_check_exact(&sketch->header, "given other records");
-	race_check_whole(&sketch->header, "changed record by record",
-					 "Build a pair of other records, and add up both lower and both upper halves.");
-	race_build_read(fcinfo, arg, sketch);
+	read_record(fcinfo, arg, sketch);
 	race_sketch_add(sketch, weight);
 	return RaceSketchGetDatum(sketch);
 }
@@ -115,27 +121,33 @@ build_params(FunctionCallInfo fcinfo, const char *aggregate)
 	return race_params_arg(PG_GETARG_DATUM(1));
 }
 
-int64
-race_build_weight(FunctionCallInfo fcinfo, int arg, RaceSketch *const *sketches, int n)
+/*
+ * Return how often a record counts, by the arguments (weight, weight_max, weight_bits), of which
+ * weight has number 3 and weight_bits are its binary digits after the point (RaceRequest).  It is
+ * in places of the last digit, rounded at random so that its mean is the weight, from 0 to the
+ * largest; 0 for NULL and NaN.  Note in the sketch how much a record adds at most; so call it of
+ * each row, also of one without a record.
+ */
+static int64
+read_weight(FunctionCallInfo fcinfo, RaceSketch *sketch)
 {
-	int most = PG_GETARG_INT32(arg + 1);
-	int bits = PG_GETARG_INT32(arg + 2);
+	int most = PG_GETARG_INT32(4);
+	int bits = PG_GETARG_INT32(5);
 	double weight = 0;
 	double places;
 	double whole;
 
-	if (PG_ARGISNULL(arg + 1) || PG_ARGISNULL(arg + 2) || most < 1 || bits < 0 || bits > 30 ||
+	if (PG_ARGISNULL(4) || PG_ARGISNULL(5) || most < 1 || bits < 0 || bits > 30 ||
 		most > INT32_MAX >> bits)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weight_max must be at least 1, and at most 2^(31 - weight_bits)")));
 	/* the largest of all: what a release compares with its request */
-	for (int i = 0; i < n; i++)
-		sketches[i]->header.noise.max_contributions =
-			Max(sketches[i]->header.noise.max_contributions, (uint32) most << bits);
+	sketch->header.noise.max_contributions =
+		Max(sketch->header.noise.max_contributions, (uint32) most << bits);
 	/* a numeric beyond a double becomes an infinity, or 0, without an error */
-	if (!PG_ARGISNULL(arg))
-		weight = race_number_of(get_fn_expr_argtype(fcinfo->flinfo, arg), PG_GETARG_DATUM(arg));
+	if (!PG_ARGISNULL(3))
+		weight = race_number_of(get_fn_expr_argtype(fcinfo->flinfo, 3), PG_GETARG_DATUM(3));
 	/* not of a NaN */
 	if (!(weight > 0))
 		return 0;
@@ -159,19 +171,19 @@ build_step(FunctionCallInfo fcinfo, bool prepared)
 	int64 weight;
 
 	if (PG_ARGISNULL(0))
-		sketch = race_build_create(fcinfo, params);
+		sketch = create_empty(fcinfo, params);
 	else
 		sketch = race_writable_arg(fcinfo, NULL);
 	race_check_exact(&sketch->header, "given other records");
 	race_params_check_same(sketch->params, params);
-	weight = PG_NARGS() > 3 ? race_build_weight(fcinfo, 3, &sketch, 1) : 1;
+	weight = PG_NARGS() > 3 ? read_weight(fcinfo, sketch) : 1;
 	if (!PG_ARGISNULL(2))
 	{
 		/* a race_record needs no call site, and no expression that says its type */
 		if (prepared)
 			race_prepared_read(PG_GETARG_DATUM(2), sketch->params, race_sketch_next(sketch));
 		else
-			race_build_read(fcinfo, 2, sketch);
+			read_record(fcinfo, 2, sketch);
 		race_sketch_add(sketch, weight);
 	}
 	return RaceSketchGetDatum(sketch);
@@ -305,14 +317,6 @@ check_mergeable(const RaceView *a, const RaceView *b)
 			 errdetail("One side is %s, the other is %s.", status_text(x), status_text(y)),
 			 errhint(
 				 "Merge exact sketches first and make the sum private, or make each of them private.")));
-	if ((x->half == RACE_WHOLE) != (y->half == RACE_WHOLE))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a half of race_build_value and a sketch of whole records cannot be combined"),
-			 errhint("Add both halves first: their sum is a sketch of whole records.")));
-	if (x->half != y->half)
-		race_check_belong(a->header, b->header);
 	race_columns_check_same(a, b);
 	if (x->status != RACE_STATUS_PRIVATE)
 		race_params_check_same(a->params, b->params);
@@ -410,11 +414,6 @@ add_counters(RaceSketch *sketch, const RaceView *other, int sign)
 static void
 add_noise(RaceNoise *noise, const RaceNoise *other, bool disjoint)
 {
-	bool joined = noise->half != other->half;
-
-	/* two halves of one kind are a half of both pairs; one of each are whole records */
-	noise->half = joined ? RACE_WHOLE : noise->half;
-	noise->pair_id = joined ? 0 : noise->pair_id + other->pair_id;
 	if (noise->status == RACE_STATUS_EXACT)
 		return;
 	if (disjoint && !race_noise_may_be_disjoint(noise, other))
@@ -517,14 +516,11 @@ race_minus(PG_FUNCTION_ARGS)
 
 	race_sketch_view_any(PG_GETARG_DATUM(0), &mine);
 	race_sketch_view_any(PG_GETARG_DATUM(1), &other);
-	if ((other.header->noise.status != RACE_STATUS_EXACT ||
-		 other.header->noise.half != RACE_WHOLE) &&
+	if (other.header->noise.status != RACE_STATUS_EXACT &&
 		AggCheckCallContext(fcinfo, NULL) == AGG_CONTEXT_WINDOW)
 		PG_RETURN_NULL(); /* these cannot be subtracted: compute the frame anew */
 	race_check_exact(mine.header, "subtracted from");
 	race_check_exact(other.header, "subtracted");
-	/* each call divides a record in another way, so that some of it would be left */
-	race_check_whole(other.header, "subtracted", "Add up the pairs that are to stay.");
 	check_mergeable(&mine, &other);
 
 	sketch = race_writable_arg(fcinfo, &mine);

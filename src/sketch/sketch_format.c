@@ -41,28 +41,26 @@
  * 2	u8	status					56	f64 variance of the count's noise
  * 3	u8	mechanism				64	u32 parties with noise shares
  * 4	u8	neighbors				68	u32 colluders
- * 5	u8	half					72	u32 dropouts
+ * 5	1 byte reserved				72	u32 dropouts
  * 6	u8	1 with columns, or 0	76	u32 bytes of the model
  * 7	1 byte reserved
  * 8	u32 max_contributions		80	params (params_wire.c)
  * 12	u32 releases					u32 bytes of the columns, and these, if there are any
- * 16	i64 count						u64 pair_id, of a half alone
- * 24	f64 epsilon						u64 ids of shares, as many as releases
- * 32	f64 delta						rows * range counters, row by row
+ * 16	i64 count						u64 ids of shares, as many as releases
+ * 24	f64 epsilon						rows * range counters, row by row
+ * 32	f64 delta
  * the model (sketch_format.h), in words of 8 bytes
  * end	u32 CRC-32C of all bytes before it
  *
  * The width is 1, 2, 4 or 8, the narrowest that holds all counters.  So equal sketches are equal
- * bytes.  A half from before there was a pair_id does not have the size that its parameters say,
- * and is refused.
+ * bytes.
  */
 
-StaticAssertDecl(sizeof(RaceNoise) == 72, "no padding: compared as bytes");
+StaticAssertDecl(sizeof(RaceNoise) == 64, "no padding: compared as bytes");
 StaticAssertDecl(offsetof(RaceSketchDatum, params) % 8 == 0, "parameters and counters are aligned");
 
 #define SKETCH_WIRE_HEADER 80
 #define COLUMNS_WIRE_SIZE(n) ((n) > 0 ? sizeof(uint32) + (Size) (n) : 0)
-#define PAIR_ID_SIZE(header) ((header)->noise.half == RACE_WHOLE ? (Size) 0 : sizeof(uint64))
 #define SKETCH_WIRE_SIZE(params_size, n) (SKETCH_WIRE_HEADER + (params_size) + (n) + 4)
 
 /* Copy counters from native to little-endian order, or back. */
@@ -135,7 +133,7 @@ write_wire(StringInfo out, const RaceView *view)
 	race_put(out, noise->status, 1);
 	race_put(out, noise->mechanism, 1);
 	race_put(out, noise->neighbors, 1);
-	race_put(out, noise->half, 1);
+	race_put(out, 0, 1);
 	race_put(out, view->columns_size > 0, 1);
 	race_put(out, 0, 1);
 	race_put(out, noise->max_contributions, 4);
@@ -156,7 +154,6 @@ write_wire(StringInfo out, const RaceView *view)
 		race_put(out, view->columns_size, sizeof(uint32));
 		appendBinaryStringInfo(out, view->columns, view->columns_size);
 	}
-	race_put(out, noise->pair_id, PAIR_ID_SIZE(view->header));
 	for (Size i = 0; i < RaceShares(view->header); i++)
 		race_put(out, view->shares[i], 8);
 
@@ -187,9 +184,9 @@ take_header(const unsigned char **next, RaceSketchDatum *flat)
 	noise->status = race_take(next, 1);
 	noise->mechanism = race_take(next, 1);
 	noise->neighbors = race_take(next, 1);
-	noise->half = race_take(next, 1);
+	zeros = race_take(next, 1) == 0;
 	flat->columns_size = race_take(next, 1);
-	zeros = race_take(next, 1) == 0 && flat->columns_size <= 1;
+	zeros = race_take(next, 1) == 0 && flat->columns_size <= 1 && zeros;
 	noise->max_contributions = race_take(next, 4);
 	noise->releases = race_take(next, 4);
 	flat->header.count = (int64) race_take(next, 8);
@@ -232,7 +229,6 @@ take_body(const unsigned char *next, RaceSketchDatum *flat)
 		if (problem != NULL)
 			return problem;
 	}
-	flat->header.noise.pair_id = race_take(&next, PAIR_ID_SIZE(&flat->header));
 	for (Size i = 0; i < RaceShares(&flat->header); i++)
 	{
 		shares[i] = race_take(&next, 8);
@@ -300,8 +296,6 @@ read_wire(const char *bytes, Size size, Node *escontext)
 	if (!race_params_complete(&params->params))
 		MALFORMED("A sketch does not state its dimensions.");
 	kind = race_summary_kind(&params->params);
-	if (!kind->densities && head.header.noise.half != RACE_WHOLE)
-		MALFORMED("Moments and tables have no halves.");
 	if (kind->model == RACE_MODEL_NONE && head.model_size > 0)
 		MALFORMED("Moments have no models.");
 	if (head.header.noise.mechanism == RACE_MECHANISM_WISHART && !kind->matrix)
@@ -323,8 +317,8 @@ read_wire(const char *bytes, Size size, Node *escontext)
 	if (!race_counters_width_valid(head.width) ||
 		size !=
 			SKETCH_WIRE_SIZE(params_size, RaceCounters(&params->params) * head.width) +
-				COLUMNS_WIRE_SIZE(head.columns_size) + PAIR_ID_SIZE(&head.header) +
-				RaceShares(&head.header) * sizeof(uint64) + head.model_size)
+				COLUMNS_WIRE_SIZE(head.columns_size) + RaceShares(&head.header) * sizeof(uint64) +
+				head.model_size)
 		MALFORMED("The size does not fit the parameters.");
 
 	flat_size =
@@ -737,16 +731,4 @@ race_model_problem(const RaceModel *model, Size size, const RaceParams *params)
 			 !sets_are_sorted(&columns[i], model->points)))
 			return "A point of a model is not a record.";
 	return texts_problem(model, params);
-}
-
-bool
-race_is_sketch_type(Oid type)
-{
-	FmgrInfo input;
-	Oid function;
-	Oid parameter;
-
-	getTypeInputInfo(type, &function, &parameter);
-	fmgr_info(function, &input);
-	return input.fn_addr == race_sketch_in;
 }

@@ -14,8 +14,7 @@
 #define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 
 #define MAX_SIZE 16384 /* of a value */
-#define HALF_AT 5      /* where a sketch says which half it is, */
-#define PARAMS_AT 80   /* and has its params, see format.c, */
+#define PARAMS_AT 80   /* where a sketch has its params, see sketch_format.c, */
 #define PART_SIZE 64   /* and of a part of them what all parts have */
 #define MAX_PARTS 4
 

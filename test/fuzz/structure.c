@@ -80,7 +80,7 @@ enum
 	STATUS,
 	MECHANISM,
 	NEIGHBORS,
-	HALF,
+	SKETCH_RESERVED_BEFORE,
 	SKETCH_RESERVED,
 	CONTRIBUTIONS,
 	RELEASES,
@@ -810,7 +810,7 @@ put_model(Value *sketch, const Value *params, bool hostile)
 
 /*
  * A sketch with these parameters.  The header is kept but for what a pair does not
- * share: the count, how many shares there are, and which half it is.
+ * share: the count, and how many shares there are.
  */
 static void
 make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side, bool with_model,
@@ -819,7 +819,6 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side, 
 	uint64_t header[HEADER_FIELDS];
 	uint64_t rows = number_at(params, ROWS_AT);
 	uint64_t range = number_at(params, ROWS_AT + 4);
-	static const uint64_t pair_ids[] = {5, 5, 5, 5, 5, 5, 5, 5, 5, 0, 1, UINT64_MAX};
 	int width = 1 << below(4);
 
 	memcpy(header, base, sizeof(header));
@@ -827,8 +826,6 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side, 
 	if (header[STATUS] == SHARE)
 		set_shares(header, 1 + below(header[PARTIES] - 1));
 	header[WIDTH] = width;
-	if (header[HALF] != 0)
-		header[HALF] = 1 + (below(8) ? side : 1 - side);
 	if (hostile && !with_model)
 		header[below(HEADER_FIELDS)] = below(2) ? below(9) : extreme_number();
 
@@ -836,8 +833,6 @@ make_sketch(Value *sketch, const Value *params, const uint64_t *base, int side, 
 	put_fields(sketch, header, header_sizes, HEADER_FIELDS);
 	memcpy(sketch->bytes + sketch->size, params->bytes, params->size);
 	sketch->size += params->size;
-	if (sketch->bytes[HALF_AT] != 0)
-		put(sketch, one_of(pair_ids), 8);
 	if (header[STATUS] == SHARE)
 		put_shares(sketch, at_most(header[RELEASES], MAX_SHARES), side, hostile);
 	put_counters(sketch, at_most(rows * range, MAX_COUNTERS), width, hostile && !with_model);
@@ -859,9 +854,6 @@ change_params(Value *params)
 		set_number(params, 4 * below(PART_SIZE / 4), 4, extreme_number());
 }
 
-/* Are sketches halves? */
-static bool of_halves = false;
-
 /* Two sketches that may be combined, mostly; every other has a model, if it may */
 static void
 make_sketches(Value *pair, bool may_have_models)
@@ -874,8 +866,6 @@ make_sketches(Value *pair, bool may_have_models)
 	if (header[STATUS] != EXACT)
 		choose_noise(header);
 	measured = header[STATUS] == PRIVATE ? below(4) > 0 : below(32) == 0;
-	header[HALF] =
-		of_halves || (!of_moments && !of_tables && header[STATUS] != SHARE && below(8) == 0);
 	make_params(&params, below(8) == 0);
 	make_sketch(&pair[0], &params, header, 0, may_have_models && below(2), spoiled == 0);
 	if (below(6) == 0)
@@ -902,7 +892,6 @@ typedef struct Operation
 {
 	const char *name;
 	int kind;             /* of its two values */
-	bool of_halves;       /* all sketches are halves */
 	bool may_have_models; /* it does not claim to give back what it drops */
 	const char *query;    /* %s: record i, and the one before */
 	int asked;
@@ -1008,14 +997,6 @@ static Operation operations[] = {
 			  "FROM " SKETCHES
 			  ", race_info(a) i, LATERAL (SELECT race_privatize(a, 1, rows => i.rows) + "
 			  "race_privatize(b, 1, 1e-6, i.rows) AS s OFFSET 0) w"},
-	{.name = "race_privatize of a pair",
-	 .kind = OF_SKETCH,
-	 .of_halves = true,
-	 .may_have_models = true,
-	 .query = "SELECT " SEND(
-		 "(r).lower") ", race_count((r).lower + (r).upper) IS NOT NULL AS \"its halves belong together\" "
-					  "FROM " SKETCHES
-					  ", LATERAL (SELECT race_privatize(ROW(a, b)::race_value_sketches, 1) AS r OFFSET 0) v"},
 	{.name = "race_privatize of moments",
 	 .kind = OF_MOMENTS,
 	 .query = "SELECT " SEND(
@@ -1225,7 +1206,6 @@ try_pair(Operation *operation)
 	of_moments = operation->kind == OF_MOMENTS || operation->kind == PARAMS_OF_MOMENTS;
 	of_tables = operation->kind == OF_TABLES || operation->kind == PARAMS_OF_TABLES;
 	measured = below(2);
-	of_halves = operation->of_halves;
 	if (is_sketch(operation))
 		make_sketches(pair, operation->may_have_models);
 	else

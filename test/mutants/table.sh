@@ -53,25 +53,17 @@ mutant account-second 'accounts' 'a second account pays for the same counters' \
 	's/return \*exact->payer == account->number;/return true;/' privacy_test
 mutant account-heavier 'accounts' 'records are heavier than what is paid' \
 	's/ \|\|\s+exact->weight > account->weight//' privacy_test
-mutant exact-twice 'halves' 'a half is added as the other one' \
-	's/ \|\|\s+overlaps_counters\(exact, counters, counters_of\(exact->shape\) \* \(size_t\) width\)//' privacy_test
+mutant exact-twice 'counters' 'other counters take the place of those that were added' \
+	's/if \(exact->counters != NULL\)\s+return;//' privacy_test
 
 ##### what a record adds
 
 mutant add-beyond 'rows' 'buckets beyond the range are counted in other rows' \
 	's/beyond \? within\(buckets\[k\], range\) : buckets\[k\]/buckets[k]/' counters_test
-mutant add-beyond-halves 'rows, halves' 'buckets beyond the range are counted in other rows' \
-	's/c\[within\(buckets\[r\], range\)\]/c[buckets[r]]/' counters_test
-mutant add-both-halves 'rows, halves' 'a record counts in both halves' \
-	's/up\[r\] == \(half == 1\) \? weight : 0/weight/' counters_test
 mutant add-negative 'tables, grids' 'parts may be negative' \
 	's/if \(numbers\[i\] < 0 \|\| \(uint64_t\) numbers\[i\] > unit - sum\)/if (false)/' counters_test privacy_test
 mutant add-levels 'grids' 'shares need not be exact after halvings' \
-	's/ \|\| !are_multiples\(share, n, shape->halvings, dims\)//' counters_test privacy_test
-mutant add-up 'grids, halves' 'more than a share goes up' \
-	's/!are_between\(up, share, n\) \|\| //' counters_test privacy_test
-mutant levels-beyond 'grids, halves' 'halves are measured after more halvings than are exact' \
-	's/exact->halves > 1 \? exact->shape->half_halvings : exact->shape->halvings/exact->shape->halvings/' privacy_test
+	's/ &&\s+are_multiples\(share, n, shape->halvings, shape->nodes\.dims\)//' counters_test privacy_test
 
 ##### Laplace
 
@@ -94,9 +86,9 @@ mutant laplace-person 'Laplace' 'm - 1 contributions for m' \
 mutant laplace-substitute 'Laplace' 'substituting costs what adding does' \
 	's/m \* l1 \* sides,/m * l1,/' budget_test greybox_test 030_audit
 mutant count-none 'count' 'no noise' \
-	's/race_draw_rounded\(account, exact->count\[i\], noise\)/race_shift_rounded(exact->count[i], (int) account->weight_bits)/' privacy_test greybox_test 030_audit
+	's/race_draw_rounded\(account, exact->count, noise\)/race_shift_rounded(exact->count, (int) account->weight_bits)/' privacy_test greybox_test 030_audit
 mutant count-quarter 'count' 'a quarter of the noise' \
-	's/(race_draw_rounded\(account, exact->count\[i\], noise)\)/$1 \/ 4 + 1)/' privacy_test greybox_test 030_audit
+	's/(race_draw_rounded\(account, exact->count, noise)\)/$1 \/ 4 + 1)/' privacy_test greybox_test 030_audit
 
 ##### Gaussian
 
@@ -286,7 +278,7 @@ mutant weights-up 'weights' 'weights are rounded beyond the largest' \
 mutant weights-negative 'weights' 'negative weights count' \
 	's/\tif \(!\(weight > 0\)\)\n\t\treturn 0;/\tif (isnan(weight))\n\t\treturn 0;/' weights
 mutant weights-unknown 'weights' 'exact sketches do not know the largest weight' \
-	's/views\[i\]\.header->noise\.max_contributions != race_largest_weight\(request\)/false \&\& race_largest_weight(request)/' weights
+	's/view->header->noise\.max_contributions != race_largest_weight\(request\)/false \&\& race_largest_weight(request)/' weights
 
 ##### scores of releases that are calibrated
 
@@ -357,11 +349,6 @@ mutant bounds-epsilon 'bounds by noisy counts' 'noise of twice the epsilon' \
 mutant bounds-numbers 'bounds by noisy counts' 'one number a person' \
 	's/plan->noise\.max_contributions = plan->dataset->max_contributions;/plan->noise.max_contributions = 1;/' 174_choice_audit
 
-##### halves
-
-mutant halves-identity 'halves' 'halves of two calls are not told apart' \
-	's/\nrace_check_belong\(const RaceHeader \*(\w+), const RaceHeader \*(\w+)\)\n\{/$&\n\tif ($1 != $2)\n\t\treturn;/' conditional_mean
-
 ##### duties
 
 mutant duty-public 'duties' 'what PUBLIC is given counts' \
@@ -400,7 +387,7 @@ mutant call-wraps 'accounts' 'the square of a large unit wraps around' \
 mutant call-parts 'counting' 'parts of a cell are not added up' \
 	's/parts == 1 \|\| !are_unit_parts\(part, \(int\) parts, shape->unit\)/parts == 1/' privacy_test
 mutant call-shares 'counting' 'shares of nodes are not added up' \
-	's/if \(!are_unit_parts\(share, n, shape->unit\) \|\|/if (/' privacy_test
+	's/if \(are_unit_parts\(share, n, shape->unit\) &&/if (/' privacy_test
 mutant call-sums-left 'scores' 'exact sums are left in the space of a score' \
 	's/(n \/ grouping->parts, expected\);\n)\tmemset\([^;]*;\n/$1/' privacy_test
 mutant call-nodes-left 'looks' 'exact nodes are left in the space of a look' \
@@ -446,8 +433,6 @@ mutant ends-lower 'ends' 'the first place has a share more' \
 	's/\(ends->length - 1 - \(from \+ i\)\)/(ends->length - (from + i))/' privacy_test
 mutant ends-places 'ends' 'places need not be those of a block' \
 	's/ &&\n\t\tends->length <= race_block_length\(exact->shape, ends->block\)//' ends_test
-mutant ends-halves 'ends' 'halves have the ends of one of them' \
-	's/return exact->halves == 1 && ends->block/return ends->block/' ends_test
 mutant ends-room 'ends of releases' 'the workspace has no room for them' \
 	's/race_ends_work_size\(&tables\) \+ race_signs_work_size\(&tables\)/race_signs_work_size(\&tables)/' greybox_tables_test
 mutant ends-free 'ends of releases' 'ends are planned beside all of what the table gets' \
@@ -482,7 +467,7 @@ mutant signs-lengths 'signs' 'places need not fit the tables' \
 mutant signs-clamped 'signs, Wishart' 'sums are clamped' \
 	's/wrapped\(sum \* \(\(int64_t\) 1 << noise->finer\)\)/race_clamped(sum * ((int64_t) 1 << noise->finer), RACE_MAX_COUNT)/' privacy_test
 mutant signs-many 'signs' 'the number of records tells whether there are signs' \
-	's/exact->halves != 1 \|\| !fit_tables\(/exact->count[0] < 0 || $&/' greybox_tables_test privacy_test
+	's/exact->counters == NULL \|\| !fit_tables\(/exact->count < 0 || $&/' greybox_tables_test privacy_test
 mutant signs-room 'signs of releases' 'the workspace has no room for sums' \
 	's/params->range \+ race_signs_pairs\(tables\.columns\)/params->range/' greybox_tables_test
 mutant signs-looks 'signs of releases' 'looks at pairs are not paid' \

@@ -57,7 +57,6 @@ INSERT INTO samples SELECT 'race_params', _race_params_send(p), p FROM kernels;
 INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s
 FROM (SELECT CASE WHEN x IS NULL THEN race_add(race_sketch(p), c) WHEN c IS NULL THEN race_add(race_sketch(p), x)
 	ELSE race_build(p, ROW(x, c)) FILTER (WHERE x IS NOT NULL AND c IS NOT NULL) END AS s FROM kernels GROUP BY p, x, c ORDER BY p) v;
-INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s FROM (SELECT (race_build_value('l2(dims=2, rows=4, range=8)', ARRAY[i, 1], 0.5, 0, 1)).upper AS s FROM generate_series(1, 9) i) v;
 -- and with fitted models
 INSERT INTO samples SELECT 'race_sketch', _race_sketch_send(s), s FROM (VALUES
 ((SELECT race_fit(race_build('l2(dims=2, rows=4, range=8)', ARRAY[i, 1]), lower => '{0,0}', upper => '{4,2}', points => 5) FROM generate_series(1, 3) i)),
@@ -184,8 +183,6 @@ sub test_coverage {
 
 # What only a value with a valid checksum gets to
 my @reasons_of_structure = (
-	'Unknown half.',
-	'A noise share is a half.',
 	'Numbers of parties are out of range.',
 	'Only private tables are measured ones.',
 	'invalid race_params: tables have no row functions',

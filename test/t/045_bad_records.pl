@@ -89,13 +89,11 @@ delete $kernels{$vectors}[1]{numeric_infinity} if sql('SHOW server_version_num')
 
 # Whatever takes a record
 my @takers = ('race_add(exact, %s)', 'race_remove(exact, %s)', 'race_build(race_params(exact), %s)',
-	'race_build_value(race_params(exact), %s, 0.5, 0, 1)',
 	'race_build(race_params(exact), %s) OVER (ORDER BY 1 ROWS 1 PRECEDING)',
 	'race_kernel(race_params(exact), %s, good)');
 # What asks about a query: for a part of a product a NULL is no error of its own.
 my @questions = ('race_kernel_sum(private, %s)', 'race_kde(private, %s)', 'race_estimate(private, %s)',
-	'race_classify(1, private, %s)', 'race_posterior(1, private, %s)',
-	'race_conditional_mean(private, private, %s)');
+	'race_classify(1, private, %s)', 'race_posterior(1, private, %s)');
 my @of_vectors = (q(race_classify('a'::text, private, %s, 'counts')), 'race_fit(private, %s)', 'race_typicality(private, %s)',
 	'race_difference(private, private, %s)');
 my $no_part = 'only a fitted sketch can be asked about a part of a product';

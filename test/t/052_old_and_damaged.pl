@@ -20,12 +20,6 @@ CREATE TABLE now AS
 SELECT race_build('l2(dims=2, bandwidth=2, rows=2, range=16, seed=1)', ARRAY[i, i % 3]) AS s FROM generate_series(1, 9) i;
 END
 
-# Halves without an id belong to none: as they were stored before there were ids
-like(sql_fails(<<'END'), qr/\AERROR:  22023: these halves do not belong together/, 'halves without an id are not joined');
-WITH made (r) AS (SELECT race_build_value('l2(dims=1, rows=2, range=16)', ARRAY[i], 0.5, 0, 1) FROM generate_series(1, 9) i)
-SELECT race_merge(overlay(h::raw::text PLACING repeat('0', 16) FROM 3 + 2 * 68)::raw::race_sketch) FROM made, unnest(ARRAY[(r).lower, (r).upper]) h;
-END
-
 # A private sketch of rows that says it has the noise of moments: written with its checksum, it is not read
 like(sql_fails(<<'END'), qr/\AERROR:  22P03: .*Noise of Wishart matrices is for moments/s, 'sketches of rows do not have noise of Wishart matrices');
 SELECT overlay(race_privatize(s, 1)::raw::text PLACING '04' FROM 3 + 2 * 5)::raw::race_sketch::text::race_sketch FROM now;

@@ -50,15 +50,13 @@ at_most($limit, "CALL race_release_next('by sketch')", 'its next version');
 at_most($limit, "CALL race_release_sketch('labels', 'visits', '$params', 'ARRAY[age]', 1, label => 'town', labels => '{Paris,Rome}')", 'a release with labels');
 at_most($limit, "CALL race_release_sketch('calibrated', 'visits', '$params', 'ARRAY[age]', 1, label => 'town', labels => '{Paris,Rome}', calibrate => 0.2)",
 	'a release that is calibrated');
-at_most($limit, "CALL race_release_sketch('value', 'visits', '$params', 'ARRAY[age]', 1, value => 'pressure', value_lower => 0, value_upper => 1000)",
-	'a release with a value');
 at_most($limit, "CALL race_release_sketch('unknown labels', 'visits', '$params', 'ARRAY[age]', 1, 1e-4, label => 'street')", 'a release that chooses labels');
 at_most($limit, "CALL race_release_next('unknown labels')", 'its next version');
 at_most(10, "CALL race_describe('visits', 'pressure', 0::float8, 1000::float8)", 'race_describe');
 at_most($limit, "CALL race_release_sketch('moments', 'visits', columns => '{age,pressure}', label => 'town', epsilon => 1)", 'a release of moments');
 at_most($limit, "CALL race_describe('visits', 'pressure', bounds => 'private', epsilon => 0.1)", 'race_describe by noisy counts');
 
-# Many labels, stated or chosen, with a value, calibrated, in a series: all parts are stored by one statement
+# Many labels, stated or chosen, calibrated, in a series: all parts are stored by one statement
 $cluster->sql(<<'END');
 CREATE TABLE many (id int PRIMARY KEY, x int, label text, at date);
 INSERT INTO many SELECT i, i % 100, 'l' || i % 300, current_date - 1500 - i % 10 FROM generate_series(1, 30000) i;
@@ -69,19 +67,16 @@ my $labels = "label => 'label', labels => '{" . join(',', map { "l$_" } 0 .. 299
 my $classes = "label => 'label', labels => '{" . join(',', map { "l$_" } 0 .. 99) . "}'";
 my ($from, $to) = map { $cluster->sql("SELECT extract(year FROM now() AT TIME ZONE 'UTC')") + $_ } -6, 10;
 my $series = "{\"by\": \"at\", \"every\": \"4 years\", \"starting\": \"$from-01-01\", \"until\": \"$to-01-01\", \"lengths\": \"1\"}";
-my %labels = ('stated' => 300, 'unlisted' => 301, 'halves' => 300, 'scored' => 100, 'serial' => 300);
+my %labels = ('stated' => 300, 'unlisted' => 301, 'scored' => 100, 'serial' => 300);
 at_most($limit, "CALL race_release_sketch('stated', 'many', '$small', 'ARRAY[x]', 1000, $labels, grid => false)", '300 labels');
 at_most($limit, "CALL race_release_next('stated')", 'their next version');
 at_most($limit, "CALL race_release_sketch('unlisted', 'many', '$small', 'ARRAY[x]', 1000, 1e-4, label => 'label', grid => false)", 'chosen labels');
-at_most($limit, "CALL race_release_sketch('halves', 'many', '$small', 'ARRAY[x]', 1000, $labels, grid => false, value => 'x', value_lower => 0, value_upper => 100)",
-	'300 labels with a value');
 at_most($limit, "CALL race_release_sketch('scored', 'many', '$small', 'ARRAY[x]', 1000, $classes, calibrate => 0.2)", '100 labels that are calibrated');
 at_most($limit, "CALL race_release_sketch('serial', 'many', '$small', 'ARRAY[x]', 1000, $labels, grid => false, rows => 4, series => '$series')", 'a series of 300 labels');
 at_most($limit, "CALL race_release_next('serial')", 'its first value');
 for my $name (sort keys %labels) {
-	my $parts = $name eq 'halves' ? 2 * $labels{$name} : $labels{$name};
 	is($cluster->sql("SELECT count(*) || ' ' || count(provenance) || ' ' || count(DISTINCT label) FROM _racepriv.race_releases WHERE name = '$name' AND version = 1"),
-		"$parts 1 $labels{$name}", "$name: parts, one of which has the provenance, and labels");
+		"$labels{$name} 1 $labels{$name}", "$name: parts, one of which has the provenance, and labels");
 }
 is($cluster->sql("SELECT DISTINCT part % 2 || ' ' || value_bound FROM _racepriv.race_releases WHERE name = 'halves' ORDER BY 1"), "0 100\n1 0",
 	'the bounds of halves');

@@ -97,7 +97,6 @@ as('dba', $swap);
 as('dba', $_) for acts('hid');
 as('dba', "CALL hid.race_release_sketch('people', 'visits', 'l2(dims=1, bandwidth=2, lower={0}, upper={10})', 'x', 1, columns => '{x}')");
 as('dba', "CALL hid.race_release_sketch('sites', 'visits', '$params', 'x', 1, label => 'site', labels => '{0,1}')");
-as('dba', "CALL hid.race_release_sketch('days', 'visits', 'l2(dims=1, bandwidth=2, lower={0}, upper={10})', 'x', 1, value => 'days', value_lower => 0, value_upper => 7)");
 as('dba', "CALL hid.race_release_next('people'); ");
 for my $question ("race_curve('people')", "race_histogram('people', 'x', '{0,5,10}'::float8[])", "race_quantiles('people', 'x', '{0.5}'::float8[])", "race_modes('people')", "race_outliers('people', '{1}')",
 	"race_versions('people')", "race_released('people')", "race_classify('sites', '{3}'::int[])", "race_posterior('sites', '{3}'::int[])")
@@ -210,7 +209,7 @@ DECLARE
 BEGIN
 	FOR f IN SELECT p.oid, p.proname, p.prokind, p.pronargs, p.pronargdefaults, p.proargtypes::oid[]::regtype[]::text[] AS argtypes, p.proretset, p.prorettype::regtype::text AS rettype
 		FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-		WHERE d.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release')) AND p.pronamespace = 'public'::regnamespace AND p.proname NOT IN ('race_build', 'race_build_value', 'race_is_record')
+		WHERE d.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('racepriv', 'racepriv_release')) AND p.pronamespace = 'public'::regnamespace AND p.proname NOT IN ('race_build', 'race_is_record')
 	LOOP
 		CONTINUE WHEN f.argtypes && '{internal,cstring}' OR f.rettype IN ('internal', 'cstring');
 		result := CASE WHEN f.prokind = 'p' THEN '' ELSE 'RETURNS ' || CASE WHEN f.proretset THEN 'SETOF ' ELSE '' END
@@ -236,10 +235,10 @@ END
 # Statements of a superuser, whose own calls have the very types as well
 for my $statement ('CREATE TABLE public.visits AS SELECT i AS id, i % 2 AS site, ARRAY[i % 10]::float8[] AS x, i % 7 AS days FROM generate_series(1, 100) i',
 	"CALL public.race_protect('visits'::text, 'visits'::regclass, 4::float8, 1e-6::float8, 'id'::name, 2::int, 'add_remove'::text, 'basic'::text, '{}'::regclass[], NULL::jsonb)",
-	release('people', $params, '16::int', 'NULL::text, NULL::text[], false, false, NULL::text, NULL::float8, NULL::float8', "'visits'::text, '{x}'::text[], '{m}'::text[]"),
-	release('sites', $params, '16::int', "'site'::text, '{0,1}'::text[], false, false, 'days'::text, 0::float8, 7::float8", "NULL::text, '{x,days}'::text[], '{m,d}'::text[]"),
+	release('people', $params, '16::int', 'NULL::text, NULL::text[], false, false', "'visits'::text, '{x}'::text[], '{m}'::text[]"),
+	release('sites', $params, '16::int', "'site'::text, '{0,1}'::text[], false, false", "NULL::text, '{x}'::text[], '{m}'::text[]"),
 	release('sums', 'moments(dims=1, lower={0}, upper={10}, norm=1, targets=1)', 'NULL::int',
-		'NULL::text, NULL::text[], NULL::boolean, NULL::boolean, NULL::text, NULL::float8, NULL::float8', 'NULL::text, NULL::text[], NULL::text[]'),
+		'NULL::text, NULL::text[], NULL::boolean, NULL::boolean', 'NULL::text, NULL::text[], NULL::text[]'),
 	"CALL public.race_release_next('people'::text)", "SELECT public.race_refreshes_left('people'::text)",
 	"CALL public.race_budget_limit('visits'::text, 5::float8, 1e-6::float8)", "CALL public.race_budget_adopt('visits'::text)",
 	"CALL public.race_grant('helper'::regrole, 'owner'::text)", 'TABLE public.race_budget_status', 'SELECT name FROM public.race_latest_releases',

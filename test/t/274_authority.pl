@@ -85,7 +85,6 @@ for my $caller ($ENV{PGUSER}, 'boss') {
 			"CALL race_release_sketch('$dataset sketch', '$dataset', '$params', 'ARRAY[x OPERATOR(h.|+|) 0]', 100, label => 'town', labels => '{Rome,Oslo}')",
 			"CALL race_release_sketch('$dataset literal', '$dataset', '$params', 'ARRAY[x + cardinality(list || ''{1}'')]', 100)",
 			"CALL race_release_sketch('$dataset cast', '$dataset', '$params', 'ARRAY[x + ((''(1)''::h.pair).x)::int]', 100)",
-			"CALL race_release_sketch('$dataset value', '$dataset', '$params', 'ARRAY[x]', 100, value => 'x', value_lower => 0, value_upper => 9)",
 			"CALL race_release('$dataset days', '$dataset', '{x}', 100, series => '$days')",
 			"CALL race_release_next('$dataset'); CALL race_release_next('$dataset sketch'); CALL race_release_next('$dataset days')",
 			"SELECT race_refreshes_left('$dataset'); SELECT race_label('$dataset') IS NOT NULL",

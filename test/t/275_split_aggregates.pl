@@ -57,7 +57,6 @@ is(sql("SELECT split_whole($records, NULL, NULL::race_sketch) IS NULL"), 't', 'n
 
 for my $case (
 	['race_build(race_params, "any")', "ROW($vectors, x)"],
-	['race_build_value(race_params, "any", float8, float8, float8)', "ROW($vectors, x, 1::float8, 0::float8, 2::float8)"],
 	['race_fit(race_sketch, "any")', "ROW(race_sketch($vectors), x)"]) {
 	my ($aggregate, $arguments) = @$case;
 	like(sql_fails("SELECT split_part('$aggregate'::regprocedure, $arguments) FROM t WHERE x IS NOT NULL"), qr/not exactly of the declared type/, "control, $aggregate: Citus does not call it in parts");

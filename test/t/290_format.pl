@@ -181,13 +181,6 @@ my $share = "race_share(s, 1, 1e-6, parties => 3, colluders => 1, dropouts => 1)
 is(client('shares', sql("\\pset fieldsep '\t'\nSELECT $share, $share + $share FROM (SELECT $made AS s FROM generate_series(0, 299) i) q")),
 	"1\t3\t1\t1\t1\t1\n1\t3\t1\t1\t2\t2", 'noise shares, and a sum of two');
 
-my $value = "race_build_value('l2(dims=1, bandwidth=2, rows=64, range=32)', ARRAY[i % 40]::float8[], i % 3, 0, 2)";
-my $pair = sql("\\pset fieldsep '\t'\nSELECT (r).lower, (r).upper FROM (SELECT $value AS r FROM generate_series(0, 299) i) q");
-my $counts = sql("SELECT race_count((split_part(t, E'\t', 1))::race_sketch)::int || E'\t' || race_count((split_part(t, E'\t', 2))::race_sketch)::int FROM (SELECT '$pair' AS t) q");
-is(client('bounds', $pair), "1\t2\t0\t0\t1\t$counts", 'exact bounds have the same random number');
-my $private_pair = sql("\\pset fieldsep '\t'\nSELECT (p).lower, (p).upper FROM (SELECT race_privatize(ROW('" . join("', '", split /\t/, $pair) . "')::race_value_sketches, 1) AS p) q");
-like(client('bounds', $private_pair), qr/^1\t2\t2\t2\t1\t-?\d+\t-?\d+$/, 'and private ones');
-
 # Weights: 3, and 20 above the largest one, in quarters; the release of both rows rounds them to records
 sql(<<'END');
 CREATE TABLE weighted_rows AS SELECT unnest('{3,20}'::numeric[]) AS w;

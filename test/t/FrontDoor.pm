@@ -68,7 +68,6 @@ CALL race_release('listed', 'many', '{c,k}', 1e6);
 CALL race_release('measured', 'mixed', '{town}', 1e6, measure => 'f');
 CALL race_release_sketch('grid', 'mixed', 'l2(dims=1, bandwidth=1, lower={0}, upper={10})', 'ARRAY[f]', 1000, fit => true);
 CALL race_release_sketch('plane', 'mixed', 'l2(dims=2, bandwidth=2, rows=64, range=64, lower={0,0}, upper={10,10})', 'ARRAY[f, n]', 1000, 1e-6, fit => true, columns => '{f,n}');
-CALL race_release_sketch('valued', 'mixed', 'l2(dims=1, bandwidth=1, lower={0}, upper={10})', 'ARRAY[f]', 1000, value => 'n', value_lower => 0, value_upper => 9);
 CALL race_release_sketch('labeled', 'mixed', 'l2(dims=1, bandwidth=1, lower={0}, upper={10})', 'ARRAY[f]', 1000, label => 'town', labels => '{Rome,Paris,"NULL"}', fit => true);
 CALL race_release_sketch('listed labels', 'many', 'l2(dims=1, bandwidth=0.5, lower={0}, upper={1}, cells={16}, sequence=grid)', 'ARRAY[f]', 1000, label => 'c', labels => :'categories', fit => true);
 CALL race_release_sketch('listed rows', 'many', 'l2(dims=2, bandwidth=0.5, rows=8, range=16, lower={0,0}, upper={1,1})', 'ARRAY[f, k]', 1000, label => 'c', labels => :'categories', columns => '{f,k}');
@@ -148,7 +147,7 @@ my %of_tables = (
 
 # The same of releases of sketches: [releases, {argument => ...}]
 my %of_sketches = (
-	race_count => [[@sketches, 'valued', 'moments', 'loss'], {confidence => \@confidences}],
+	race_count => [[@sketches, 'moments', 'loss'], {confidence => \@confidences}],
 	race_curve => [[@sketches], {column => [["'1'", 'NULL'], {$no_column->()}], steps => [['2', '3', '10000', 'NULL'], {map { $_ => '22023' } '0', '1', '10001'}],
 		lower => [['NULL', '0', '5'], {map { $_ => '22023' } '10', "'Infinity'", "'NaN'", '8e307'}], upper => [['NULL', '10', '8e307'], {map { $_ => '22023' } '0', "'-Infinity'"}], confidence => \@confidences,
 		smoothing => [['NULL', '1e-6', '100'], {map { $_ => '22023' } '0', '-1', '1e-300', '101', "'NaN'"}]}],
@@ -160,12 +159,12 @@ my %of_sketches = (
 	race_outliers => [['grid', 'void', 'labeled'], {records => [["'{0,5,10}'::float8[]", "'{{5}}'::float8[]", "'{}'::float8[]", 'NULL::float8[]', "'{8e307}'::float8[]"], {"'{{1,2}}'::float8[]" => '22023', "'{NaN}'::float8[]" => '22023'}]}],
 	race_export => [['grid', 'plane', 'labeled'], {format => [["'points'", 'NULL'], {"'tables'" => '22023', "'x'" => '22023'}]}],
 	race_regress => [['moments'], {target => [["'n'", "'2'", 'NULL'], {"'no such'" => '42703', "'0'" => '42703'}], columns => [["'{f}'", "'{}'", 'NULL'], {"'{n}'" => '22023', "'{no such}'" => '42703'}], confidence => \@confidences}],
-	race_info => [[@sketches, 'valued', 'moments', 'loss'], {}], race_label => [[@sketches, 'valued', 'moments', 'loss'], {}], race_versions => [[@sketches, 'valued', 'moments', 'loss'], {}],
-	race_released => [['valued'], {bound => [["'lower'", "'upper'", 'NULL'], {"''" => '22023'}]}],
+	race_info => [[@sketches, 'moments', 'loss'], {}], race_label => [[@sketches, 'moments', 'loss'], {}], race_versions => [[@sketches, 'moments', 'loss'], {}],
+	race_released => [['grid'], {}],
 );
 
 # Of other routines that answer the calls themselves, good ones and refused ones
-my ($grid, $plane, $valued, $moments, $loss, $void) = map { "race_released('$_')" } qw(grid plane valued moments loss void);
+my ($grid, $plane, $moments, $loss, $void) = map { "race_released('$_')" } qw(grid plane moments loss void);
 my %calls = (
 	'race_kde(race_sketch,"any")' => [["race_kde($grid, '{0}'::float8[])", "race_kde($grid, '{10}'::float8[])", "race_kde($grid, '{8e307}'::float8[])", "race_kde($void, '{5}'::float8[])", "race_kde($plane, '{0,10}'::float8[])", "race_kde($grid, NULL::float8[])"],
 		{"race_kde($grid, '{}'::float8[])" => '22023', "race_kde($grid, '{1,2}'::float8[])" => '22023', "race_kde($grid, '{NaN}'::float8[])" => '22023', "race_kde($grid, '{NULL}'::float8[])" => '22023'}],
@@ -176,9 +175,6 @@ my %calls = (
 	'race_difference(race_sketch,race_sketch,"any",double precision)' => [["race_difference($grid, $void, '{0}'::float8[])"], {map { ("race_difference($grid, $void, '{0}'::float8[], $_)" => '22023') } '0', '1'}],
 	'race_distance(race_sketch,race_sketch)' => [["race_distance($grid, race_released('labeled', 'Rome'))"], {}],
 	'race_typicality(race_sketch,"any")' => [["race_typicality($grid, '{0}'::float8[])", "race_typicality($grid, '{8e307}'::float8[])", "race_typicality($void, '{5}'::float8[])"], {}],
-	'race_conditional_mean(race_sketch,race_sketch,"any",double precision,double precision,double precision)' => [[map { "race_conditional_mean(race_released('valued', bound => 'lower'), race_released('valued', bound => 'upper'), '{$_}'::float8[], 0, 9)" } 0, 5, 10, '8e307'],
-		{map { ("race_conditional_mean(race_released('valued', bound => 'lower'), race_released('valued', bound => 'upper'), '{5}'::float8[], $_)" => '22023') } '9, 0', '0, 0', "0, 'Infinity'", "0, 'NaN'", '0, 9, 0', '0, 9, 1'}],
-	'race_released_mean(text,"any",text,double precision)' => [["race_released_mean('valued', '{0}'::float8[])", "race_released_mean('valued', '{10}'::float8[])", "race_released_mean('valued', '{8e307}'::float8[])"], {"race_released_mean('grid', '{0}'::float8[])" => '22023', "race_released_mean('no such', '{1}'::float8[])" => '42704', "race_released_mean('valued', '{1}'::float8[], confidence => 1)" => '22023'}],
 	'race_classify(text,"any")' => [["race_classify('labeled', '{0}'::float8[])", "race_classify('labeled', '{10}'::float8[])", "race_classify('labeled', '{8e307}'::float8[])"], {"race_classify('grid', '{0}'::float8[])" => '22023', "race_classify('no such', '{0}'::float8[])" => '42704', "race_classify('labeled', '{}'::float8[])" => '22023'}],
 	'race_posterior(text,"any")' => [["race_posterior('labeled', '{0}'::float8[])", "race_posterior('labeled', '{8e307}'::float8[])"], {"race_posterior('grid', '{0}'::float8[])" => '22023', "race_posterior('no such', '{0}'::float8[])" => '42704'}],
 	'race_quantile(race_sketch,double precision[],integer)' => [["race_quantile($grid, '{0,0.5,1,NULL}')", "race_quantile($grid, '{}')", "race_quantile($plane, '{0,1}', 2)", "race_quantile($void, '{0,0.5,1}')"], {"race_quantile($grid, '{-1}')" => '22003', "race_quantile($grid, '{NaN}')" => '22003', "race_quantile($grid, '{0}', 0)" => '22023', "race_quantile($grid, '{0}', 2)" => '22023'}],
@@ -228,7 +224,7 @@ my @further = (
 );
 
 # Routines that make parameters, sketches, private values and releases, and views that show what there is
-my @makers = qw(race_add race_budget_adopt race_budget_limit race_build race_build_records race_build_value race_compose race_describe race_fit race_grant race_is_record race_kernel race_merge race_merge_disjoint
+my @makers = qw(race_add race_budget_adopt race_budget_limit race_build race_build_records race_compose race_describe race_fit race_grant race_is_record race_kernel race_merge race_merge_disjoint
 	race_moment_params race_params race_privacy_cost race_privatize race_protect race_record race_release race_release_next race_release_sketch race_remove race_share race_sketch);
 my @views = ('race_catalog', 'race_columns', 'race_latest_releases', 'race_budget_status');
 

@@ -105,12 +105,6 @@ def shares(*texts):
         print(sketch.status, sketch.parties, sketch.colluders, sketch.dropouts, sketch.releases, len(sketch.random_numbers), sep='\t')
 
 
-def bounds(lower, upper):
-    sketches = [racepriv.read(text) for text in (lower, upper)]
-    print(*(sketch.bound for sketch in sketches), *(sketch.status for sketch in sketches),
-          sketches[0].random_numbers == sketches[1].random_numbers and len(sketches[0].random_numbers), *(sketch.count for sketch in sketches), sep='\t')
-
-
 def moments(text):
     sketch = racepriv.read(text)
     lower, upper = (sketch.parts[0].arrays[name] for name in ('lower', 'upper'))

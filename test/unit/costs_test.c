@@ -251,12 +251,7 @@ try_wishart(double epsilon, double delta)
 static const RaceShape shapes[] = {
 	{.blocks = 16, .unit = 1, .range = 16},
 	{.blocks = 3, .unit = 4096, .range = 24},
-	{.blocks = 1,
-	 .unit = 4096,
-	 .range = 17 * 17,
-	 .nodes = {2, {16, 16}},
-	 .halvings = 3,
-	 .half_halvings = 2},
+	{.blocks = 1, .unit = 4096, .range = 17 * 17, .nodes = {2, {16, 16}}, .halvings = 3},
 	{.columns = 4, .squared = UINT64_C(70000000)},
 	{.columns = RACE_WISHART_COLUMNS, .squared = UINT64_C(70000000), .absolute = true}};
 
@@ -753,7 +748,7 @@ try_plan(const RaceParams *params, RaceRequest request, double epsilon, double d
 	check(all.grid.levels >= 0, "selection");
 	try_kind(params, &request, epsilon);
 	if (delta > 0 && !race_summary_kind(params)->selected)
-		(void) ASK(race_pure_serves, &request, params, request.epsilon, params, true);
+		(void) ASK(race_pure_serves, &request, params, request.epsilon, params);
 	(void) ASK(race_request_exact, &request);
 	check(ASK(race_person_records, &request) >= ASK(race_largest_weight, &request),
 		  "records of a person");

@@ -332,56 +332,33 @@ test_beyond(int width)
 	ok(wrong == 0, "width %d: buckets beyond the range count in its last counter", width);
 }
 
-/* The same of halves, whose parts add up to the record, and of cells and shares of a grid */
+/* The same of cells, and of shares of a grid */
 static void
 test_counts(void)
 {
-	RacePortion portion = {0.3, 12345};
 	RaceShape cells = {.blocks = 2, .unit = 10, .range = 6};
-	RaceShape grid =
-		{.blocks = 1, .unit = 64, .range = 5, .nodes = {1, {4}}, .halvings = 2, .half_halvings = 1};
-	int64_t lower[16] = {0};
-	int64_t upper[16] = {0};
-	RaceCounterArray low = {lower, 8};
-	RaceCounterArray up = {upper, 8};
-	int wrong = 0;
+	RaceShape grid = {.blocks = 1, .unit = 64, .range = 5, .nodes = {1, {4}}, .halvings = 2};
+	int64_t counter[16] = {0};
+	RaceCounterArray counters = {counter, 8};
+	bool right;
 
-	for (int k = 0; k < RACE_LANES; k++)
-		buckets[k] = k % 2 == 0 ? UINT32_MAX : 0;
-	race_count_halves(buckets, 3, 8, 2, &portion, 7, low, up);
-	for (int r = 0; r < 8; r++)
-		wrong += lower[2 * r + (r % 2 == 0)] + upper[2 * r + (r % 2 == 0)] != 7 ||
-			lower[2 * r + (r % 2 == 1)] != 0 || upper[2 * r + (r % 2 == 1)] != 0 ||
-			(lower[2 * r + (r % 2 == 0)] != 0) == (upper[2 * r + (r % 2 == 0)] != 0);
-	ok(wrong == 0, "in each row a record is in one of two halves");
-
-	memset(lower, 0, sizeof(lower));
-	race_count_cells(&cells, low, 1, (uint32_t[]){0, 7, 1, 2},
+	race_count_cells(&cells, counters, 1, (uint32_t[]){0, 7, 1, 2},
 					 (int64_t[]){4, 6, 3, 7, 11, -1, 5, 6}, 2, 4, 3);
-	ok(lower[6] == 12 && lower[7] == 18 && lower[8] == 30 && lower[9] == 0 && lower[10] == 30 + 9 &&
-		   lower[11] == 21,
+	ok(counter[6] == 12 && counter[7] == 18 && counter[8] == 30 && counter[9] == 0 &&
+		   counter[10] == 30 + 9 && counter[11] == 21,
 	   "parts that do not add up to the unit, or are negative, count as the first part; cells beyond are the last");
 
-	memset(lower, 0, sizeof(lower));
-	race_count_split(&grid, (uint32_t[]){0, 9}, (int64_t[]){24, 40}, (int64_t[]){4, 20}, 2, 2, low,
-					 up);
-	wrong = lower[0] != 40 || lower[4] != 40;
-	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){24, 44}, NULL, 2, 1, low,
-					 up); /* more than the unit */
-	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){-4, 68}, NULL, 2, 1, low,
-					 up); /* a negative share */
-	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){22, 42}, NULL, 2, 1, low,
-					 up); /* no multiples of 4 */
-	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){24, 40}, (int64_t[]){26, 0}, 2, 1, low,
-					 up); /* more goes up */
-	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){24, 40}, (int64_t[]){-2, 0}, 2, 1, low,
-					 up); /* less than nothing */
-	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){24, 40}, (int64_t[]){3, 0}, 2, 1, low,
-					 up); /* no multiple of 2 */
-	ok(wrong == 0 && lower[1] == 0 && lower[2] == 0,
+	memset(counter, 0, sizeof(counter));
+	race_count_split(&grid, (uint32_t[]){0, 9}, (int64_t[]){24, 40}, 2, 2, counters);
+	right = counter[0] == 48 && counter[4] == 80;
+	/* more than the unit, a negative share, and no multiples of 4 */
+	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){24, 44}, 2, 1, counters);
+	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){-4, 68}, 2, 1, counters);
+	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){22, 42}, 2, 1, counters);
+	ok(right && counter[1] == 0 && counter[2] == 0,
 	   "shares of a grid that are not those of one record are left out");
-	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){24, 40}, NULL, 2, 1, low, up);
-	ok(lower[1] == 24 && lower[2] == 40, "control: others are counted");
+	race_count_split(&grid, (uint32_t[]){1, 2}, (int64_t[]){24, 40}, 2, 1, counters);
+	ok(counter[1] == 24 && counter[2] == 40, "control: others are counted");
 }
 
 #define NORM_ROWS 7

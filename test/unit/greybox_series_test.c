@@ -255,7 +255,7 @@ compare(const Kind *kind, const Case *c, double epsilon)
 								   .params = kind->params,
 								   .request = &request,
 								   .workspace = kind->workspace};
-			int64_t *counters[] = {kind->out + stream * bytes / sizeof(int64_t)};
+			int64_t *counters = kind->out + stream * bytes / sizeof(int64_t);
 			uint64_t position = 0;
 			RaceRandom random = {fill_from_pattern, &position, 0, {0}};
 			int64_t count;

@@ -340,11 +340,10 @@ plays(const Kind *kind, const Setting *setting, const RaceRequest *request, cons
 						   .params = kind->params,
 						   .request = request,
 						   .workspace = kind->workspace};
-	int64_t *counters[] = {kind->out[tape.table]};
 	int64_t count;
 	bool paid = (setting->share ? race_share_begin(&release, &random, &federation, &count) :
 								  race_release_begin(&release, &random, &count)) &&
-		race_release_counters(&release, counters);
+		race_release_counters(&release, kind->out[tape.table]);
 
 	*plan = release.plan;
 	return paid;

@@ -197,89 +197,6 @@ test_choices(void)
 	free(large);
 }
 
-/* Halves of a record: in every level they are not negative, and add up to the record. */
-static void
-test_halves(uint32_t dims, double cells)
-{
-	RaceParams *params = grid_params(RACE_KERNEL_L2, dims, cells, 1);
-	int64_t *halves[3];
-	uint64_t state = dims;
-	bool right = true;
-	double mean = 0;
-
-	for (int i = 0; i < 3; i++)
-		halves[i] = malloc(MOST_NODES * sizeof(int64_t));
-	for (int trial = 0; trial < 200; trial++)
-	{
-		RaceGrid grid;
-		RacePortion portion = {trial % 5 / 4.0, mix(++state)};
-		double x[RACE_GRID_DIMS];
-		uint32_t nodes[RACE_GRID_CORNERS];
-		int64_t weights[RACE_GRID_CORNERS];
-		int64_t up[RACE_GRID_CORNERS];
-		int n;
-
-		race_grid_of(params, &grid);
-		for (int i = 0; i < 3; i++)
-			memset(halves[i], 0, grid.nodes * sizeof(int64_t));
-		for (int i = 0; i < (int) dims; i++)
-			x[i] = -1 + 3 * random_number(&state);
-		n = race_grid_split(&grid, x, nodes, weights);
-		race_grid_divide(&grid, &portion, weights, n, up);
-		for (int i = 0; i < n; i++)
-		{
-			halves[0][nodes[i]] += weights[i] - up[i];
-			halves[1][nodes[i]] += up[i];
-			halves[2][nodes[i]] += weights[i];
-		}
-		mean += (double) sum_of(halves[1], grid.nodes) / (double) race_record_unit(params) / 200;
-		right &= fabs((double) sum_of(halves[1], grid.nodes) / (double) race_record_unit(params) -
-					  portion.share) <= 1.0 / RACE_GRID_STEPS;
-		for (int halvings = race_grid_split_halvings(&grid);; halvings--)
-		{
-			right &= all_positive(halves[0], grid.nodes) && all_positive(halves[1], grid.nodes);
-			for (uint64_t j = 0; j < grid.nodes; j++)
-				right &= halves[0][j] + halves[1][j] == halves[2][j];
-			if (halvings == 0)
-				break;
-			for (int i = 0; i < 3; i++)
-				race_grid_coarsen(&grid, halves[i], halves[i]);
-			race_grid_halve(&grid);
-		}
-	}
-	ok(right, "%u dims, %g cells: halves of records add up in all levels", dims, cells);
-	ok(fabs(mean - 0.5) < 0.002, "and shares are right on average");
-	for (int i = 0; i < 3; i++)
-		free(halves[i]);
-	free(params);
-}
-
-/* In all first rows, about the share of them goes up. */
-static void
-test_dither(void)
-{
-	uint64_t state = 3;
-	double worst = 0;
-	bool sure = true;
-
-	for (int trial = 0; trial < 1000; trial++)
-	{
-		double share = random_number(&state);
-		uint64_t offset = mix(++state);
-		int up = 0;
-
-		for (int row = 0; row < 4096; row++)
-		{
-			up += race_dither_up(race_dither_limit(share), offset, row);
-			worst = fmax(worst, fabs(up - share * (row + 1)));
-			sure &= race_dither_up(race_dither_limit(1), offset, row) &&
-				!race_dither_up(race_dither_limit(0), offset, row);
-		}
-	}
-	ok(worst < 4, "rows that go up differ from their share by %.1f at most", worst);
-	ok(sure, "with share 1 all go up, with 0 none");
-}
-
 /* With this epsilon noise is 0, but for a probability of 2 e^-256 */
 #define NO_NOISE 1e10
 
@@ -462,13 +379,6 @@ main(void)
 	test_look_at_line();
 	test_look_at_most();
 	test_no_look();
-	test_halves(1, 832);
-	test_halves(1, 1024);
-	test_halves(2, 64);
-	test_halves(2, 200);
-	test_halves(3, 32);
-	test_halves(3, 40);
-	test_dither();
 	test_split(1, 832);
 	test_split(1, 7 * 32);
 	test_split(2, 64);

@@ -73,19 +73,9 @@ static const RaceShape shapes[FORMS] = {
 	{.blocks = 20, .unit = 1, .range = 9},
 	{.blocks = 3, .unit = 640, .ends = ends},
 	{.blocks = 11, .unit = 640, .ends = paired_ends, .paired = PAIRED},
-	{.blocks = 1, .unit = 4096, .range = 33, .nodes = {1, {32}}, .halvings = 3, .half_halvings = 2},
-	{.blocks = 1,
-	 .unit = 4096,
-	 .range = 17 * 9,
-	 .nodes = {2, {16, 8}},
-	 .halvings = 2,
-	 .half_halvings = 1},
-	{.blocks = 1,
-	 .unit = 4096,
-	 .range = 9 * 9 * 9,
-	 .nodes = {3, {8, 8, 8}},
-	 .halvings = 1,
-	 .half_halvings = 0},
+	{.blocks = 1, .unit = 4096, .range = 33, .nodes = {1, {32}}, .halvings = 3},
+	{.blocks = 1, .unit = 4096, .range = 17 * 9, .nodes = {2, {16, 8}}, .halvings = 2},
+	{.blocks = 1, .unit = 4096, .range = 9 * 9 * 9, .nodes = {3, {8, 8, 8}}, .halvings = 1},
 	{.unit = 1, .columns = COLUMNS, .squared = UINT64_C(3) << 26},
 	{.unit = 1, .columns = COLUMNS, .squared = UINT64_C(3) << 26, .absolute = true}};
 
@@ -103,12 +93,6 @@ static bool
 is_grid(Form form)
 {
 	return form >= LINE && form <= SPACE;
-}
-
-static bool
-may_have_halves(Form form)
-{
-	return form == ROWS || is_grid(form);
 }
 
 /* ---------------------------------------------------------------- counting */
@@ -152,33 +136,26 @@ make_parts(int64_t *part, int n, int64_t unit, int64_t step)
 
 typedef struct Counters
 {
-	int64_t half[2][MOST + BEYOND];
-	int64_t count[2];
+	int64_t counter[MOST + BEYOND];
+	int64_t count;
 } Counters;
 
 static void
-count_in_rows(Counters *to, bool halves, int64_t weight)
+count_in_rows(Counters *to, int64_t weight)
 {
-	static const double shares[] = {0, 1, 0.5, 1e-300, -1, 2, INFINITY, 1e300};
-	RacePortion portion = {shares[draw() % 8], draw()};
 	uint32_t buckets[RACE_LANES];
 	const RaceShape *shape = &shapes[ROWS];
-	RaceCounterArray lower = {to->half[0], 8};
-	RaceCounterArray upper = {to->half[1], 8};
 
 	for (int i = 0; i < RACE_LANES; i++)
 		buckets[i] = hostile_index(draw(), shape->range);
-	if (halves)
-		race_count_halves(buckets, draw() % 1000, shape->blocks, shape->range, &portion, weight,
-						  lower, upper);
-	else
-		race_count_rows(lower, buckets, 1, shape->blocks, shape->range, weight);
+	race_count_rows((RaceCounterArray){to->counter, 8}, buckets, 1, shape->blocks, shape->range,
+					weight);
 }
 
 static void
 count_in_tables(Counters *to, int64_t weight)
 {
-	RaceCounterArray array = {to->half[0], 8};
+	RaceCounterArray array = {to->counter, 8};
 
 	for (uint32_t block = 0; block < shapes[TABLES].blocks; block++)
 	{
@@ -208,8 +185,8 @@ static void
 count_in_pairs(Counters *to, int64_t weight)
 {
 	const RaceShape *shape = &shapes[PAIRS];
-	RaceCounterArray array = {to->half[0], 8};
-	RaceCounterArray of_pairs = {to->half[0] + paired_ends[PAIRED - 1], 8};
+	RaceCounterArray array = {to->counter, 8};
+	RaceCounterArray of_pairs = {to->counter + paired_ends[PAIRED - 1], 8};
 	uint32_t place[PAIRED];
 	int64_t part[PARTS];
 
@@ -225,30 +202,19 @@ count_in_pairs(Counters *to, int64_t weight)
 
 /* Nodes are in the middle, or anywhere. */
 static void
-count_in_grid(Form form, Counters *to, bool halves, int64_t weight)
+count_in_grid(Form form, Counters *to, int64_t weight)
 {
 	const RaceShape *shape = &shapes[form];
 	int64_t step = INT64_C(1) << shape->halvings * shape->nodes.dims;
-	int64_t up_step = INT64_C(1) << shape->half_halvings * shape->nodes.dims;
 	int n = draw() % 2 == 0 ? 1 : 1 << shape->nodes.dims;
 	uint32_t node[8];
 	int64_t share[8];
-	int64_t up[8];
-	RaceCounterArray lower = {to->half[0], 8};
-	RaceCounterArray upper = {to->half[1], 8};
 
 	make_parts(share, n, (int64_t) shape->unit, draw() % 4 == 0 ? 1 : step);
 	for (int i = 0; i < n; i++)
-	{
 		node[i] = draw() % 2 == 0 ? shape->range / 2 + (uint32_t) (draw() % 3) - 1 :
 									hostile_index(draw(), shape->range);
-		up[i] = draw() % 4 == 0 ?
-			hostile_part(draw(), share[i] / 2) :
-			share[i] < up_step ?
-			0 :
-			(int64_t) (draw() % ((uint64_t) (share[i] / up_step) + 1)) * up_step;
-	}
-	race_count_split(shape, node, share, halves ? up : NULL, n, weight, lower, upper);
+	race_count_split(shape, node, share, n, weight, (RaceCounterArray){to->counter, 8});
 }
 
 static int16_t
@@ -278,24 +244,24 @@ count_products(Form form, Counters *to, int64_t weight)
 
 	make_vector(v, vector);
 	race_count_products(&shapes[form], v, 1, weight,
-						draw() % 2 == 0 && __builtin_cpu_supports("avx2"), to->half[0]);
+						draw() % 2 == 0 && __builtin_cpu_supports("avx2"), to->counter);
 }
 
 /* Count a record that is as hostile as can be. */
 static void
-count_record(Form form, Counters *to, bool halves, int64_t weight)
+count_record(Form form, Counters *to, int64_t weight)
 {
 	if (form == ROWS)
-		count_in_rows(to, halves, weight);
+		count_in_rows(to, weight);
 	else if (form == TABLES)
 		count_in_tables(to, weight);
 	else if (form == PAIRS)
 		count_in_pairs(to, weight);
 	else if (is_grid(form))
-		count_in_grid(form, to, halves, weight);
+		count_in_grid(form, to, weight);
 	else
 		count_products(form, to, weight);
-	to->count[halves ? draw() % 2 : 0] += weight;
+	to->count += weight;
 }
 
 /* The same with the old addition, which trusted what it was given; only within memory. */
@@ -311,20 +277,20 @@ count_unchecked(Form form, Counters *to, int64_t weight)
 	make_vector(v, vector);
 	if (form == ROWS)
 		for (uint32_t row = 0; row < shapes[ROWS].blocks; row++)
-			to->half[0][(row * shapes[ROWS].range + hostile_index(draw(), shapes[ROWS].range)) %
+			to->counter[(row * shapes[ROWS].range + hostile_index(draw(), shapes[ROWS].range)) %
 						counters_of(ROWS)] += weight;
 	else if (form == PAIRS)
 		for (uint32_t block = 0; block < shapes[PAIRS].blocks; block++)
-			count_in_any_cell(&shapes[PAIRS], (RaceCounterArray){to->half[0], 8}, block, part,
+			count_in_any_cell(&shapes[PAIRS], (RaceCounterArray){to->counter, 8}, block, part,
 							  weight);
 	else if (form < PRODUCTS)
 		for (int i = 0; i < 8; i++)
-			to->half[0][draw() % counters_of(form)] +=
+			to->counter[draw() % counters_of(form)] +=
 				(int64_t) ((uint64_t) weight * (uint64_t) part[i] % (UINT64_C(1) << 60));
 	else
 		for (int i = 0; i < COLUMNS; i++)
 			for (int j = i; j < COLUMNS; j++)
-				to->half[0][at++] += weight * vector[i] * vector[j];
+				to->counter[at++] += weight * vector[i] * vector[j];
 }
 
 /* ------------------------------------------------------------------- signs */
@@ -379,8 +345,8 @@ is_of_rank_one(const Counters *a, const Counters *b)
 			sign[i][k] = hostile_sign(draw());
 	for (uint32_t i = 0; i < PAIRED; i++)
 		for (uint32_t j = i; j < PAIRED; j++)
-			sum[i][j] = sum[j][i] = (long double) (sum_of_signs(b->half[0], sign, i, j) -
-												   sum_of_signs(a->half[0], sign, i, j));
+			sum[i][j] = sum[j][i] = (long double) (sum_of_signs(b->counter, sign, i, j) -
+												   sum_of_signs(a->counter, sign, i, j));
 	for (uint32_t i = 0; i < PAIRED; i++)
 		for (uint32_t j = 0; j < PAIRED; j++)
 		{
@@ -412,19 +378,18 @@ is_bounded(Form form, const Counters *a, const Counters *b, int64_t weight)
 		long double l1 = 0;
 
 		for (size_t i = first; i < last; i++)
-			for (int half = 0; half < 2; half++)
-			{
-				long double off = (long double) b->half[half][i] - a->half[half][i];
+		{
+			long double off = (long double) b->counter[i] - a->counter[i];
 
-				l1 += fabsl(off);
-				squared_of_all += off * off;
-				bounded &= form >= PRODUCTS || off >= 0;
-			}
+			l1 += fabsl(off);
+			squared_of_all += off * off;
+			bounded &= form >= PRODUCTS || off >= 0;
+		}
 		l1_of_all += l1;
 		bounded &= form >= PRODUCTS || l1 <= (long double) shape->unit * weight;
 	}
 	for (size_t i = counters_of(form); i < MOST + BEYOND; i++)
-		bounded &= a->half[0][i] == b->half[0][i] && a->half[1][i] == b->half[1][i];
+		bounded &= a->counter[i] == b->counter[i];
 	bounded &= form != PAIRS || is_of_rank_one(a, b);
 	if (form < PRODUCTS)
 		return bounded && l1_of_all <= (long double) race_blocks_l1(shape, blocks) * weight &&
@@ -432,7 +397,7 @@ is_bounded(Form form, const Counters *a, const Counters *b, int64_t weight)
 	for (uint32_t i = 0; i < COLUMNS; i++)
 	{
 		size_t at = race_product_counter(COLUMNS, i, i);
-		long double off = (long double) b->half[0][at] - a->half[0][at];
+		long double off = (long double) b->counter[at] - a->counter[at];
 
 		trace += off;
 		squared_of_all -= off * off / 2;
@@ -449,10 +414,8 @@ make_counters(Form form, Counters *counters)
 
 	memset(counters, 0, sizeof(Counters));
 	for (size_t i = 0; i < counters_of(form) && !empty; i++)
-		for (int half = 0; half < 2; half++)
-			counters->half[half][i] = draw() % 4 == 0 ?
-				0 :
-				(int64_t) (draw() >> (form < PRODUCTS ? 20 + draw() % 44 : 24));
+		counters->counter[i] =
+			draw() % 4 == 0 ? 0 : (int64_t) (draw() >> (form < PRODUCTS ? 20 + draw() % 44 : 24));
 }
 
 /* Parts whose sum is the unit modulo 2^64 */
@@ -509,11 +472,10 @@ test_counting(int n)
 			static Counters before;
 			static Counters after;
 			int64_t weight = (int64_t) (1 + draw() % 1000);
-			bool halves = draw() % 2 == 0;
 
 			make_counters(form, &before);
 			after = before;
-			count_record(form, &after, halves && may_have_halves(form), weight);
+			count_record(form, &after, weight);
 			bounded &= is_bounded(form, &before, &after, weight);
 			after = before;
 			count_unchecked(form, &after, weight);
@@ -757,7 +719,7 @@ static struct
 	uint32_t block;
 	uint32_t ordinary;
 	uint32_t together;
-	bool halves;
+	bool share;
 	RaceProductsNoise products;
 	RaceEnds ends;
 	RaceSigns signs;
@@ -767,11 +729,11 @@ static struct
 	const int8_t *of_column[PAIRED + 1];
 	double signs_variance;
 	int64_t space[2 * MOST];
-	int64_t noisy[2][2 * MOST];
+	int64_t noisy[2 * MOST];
 } given;
 
 /* What calls are given to write to: this memory, but where a test is about another */
-static int64_t *noisy[] = {given.noisy[0], given.noisy[1]};
+static int64_t *noisy = given.noisy;
 static RaceSpace *space = (RaceSpace *) given.space;
 
 /* Places in any groups, some of them beyond */
@@ -835,13 +797,13 @@ make_given(Form form)
 	given.together = 2 + (uint32_t) (draw() % 6);
 	given.ends = (RaceEnds){given.block, 1 + (uint32_t) (draw() % 26)};
 	for (int i = 0; i < 2 * MOST; i++)
-		given.space[i] = given.noisy[0][i] = given.noisy[1][i] = UNTOUCHED;
+		given.space[i] = given.noisy[i] = UNTOUCHED;
 }
 
 static uint64_t
 call_count(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_measure_count(account, exact, price, noisy[0]);
+	return race_measure_count(account, exact, price, noisy);
 }
 
 static uint64_t
@@ -859,7 +821,7 @@ call_levels(RaceAccount *account, const RaceExact *exact, double price)
 static uint64_t
 call_sums(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_measure_sums(account, exact, &given.grouping, price, space, noisy[0]);
+	return race_measure_sums(account, exact, &given.grouping, price, space, noisy);
 }
 
 static uint64_t
@@ -867,8 +829,8 @@ call_products(RaceAccount *account, const RaceExact *exact, double price)
 {
 	return race_plan_products(account, &shapes[given.blocks % 2 ? PRODUCTS : ABSOLUTE_PRODUCTS],
 							  price, &given.products) &&
-			race_measure_products(account, exact, price, &given.products, given.halves, space,
-								  noisy[0]) ?
+			race_measure_products(account, exact, price, &given.products, given.share, space,
+								  noisy) ?
 		given.products.noise :
 		0;
 }
@@ -876,7 +838,7 @@ call_products(RaceAccount *account, const RaceExact *exact, double price)
 static uint64_t
 call_signs(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_measure_signs(account, exact, &given.signs, price, space, noisy[0],
+	return race_measure_signs(account, exact, &given.signs, price, space, noisy,
 							  &given.signs_variance) ?
 		1 + (uint64_t) given.signs_variance :
 		0;
@@ -885,13 +847,13 @@ call_signs(RaceAccount *account, const RaceExact *exact, double price)
 static uint64_t
 call_ends(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_measure_ends(account, exact, &given.ends, price, noisy[0]);
+	return race_measure_ends(account, exact, &given.ends, price, noisy);
 }
 
 static uint64_t
 call_norms(RaceAccount *account, const RaceExact *exact, double price)
 {
-	return race_look_norms(account, exact, price, noisy[0]);
+	return race_look_norms(account, exact, price, noisy);
 }
 
 static uint64_t
@@ -900,8 +862,8 @@ call_details(RaceAccount *account, const RaceExact *exact, double price)
 	RaceDetails details = {UNTOUCHED, UNTOUCHED};
 	uint64_t noise = race_look_details(account, exact, given.halvings[1], price, space, &details);
 
-	noisy[0][0] = details.detail;
-	noisy[0][1] = details.spread;
+	noisy[0] = details.detail;
+	noisy[1] = details.spread;
 	return noise;
 }
 
@@ -909,14 +871,14 @@ static uint64_t
 call_distance(RaceAccount *account, const RaceExact *exact, double price)
 {
 	return race_score_distance(account, exact, &given.grouping, given.expected, price, space,
-							   noisy[0]);
+							   noisy);
 }
 
 static uint64_t
 call_unevenness(RaceAccount *account, const RaceExact *exact, double price)
 {
 	return race_score_unevenness(account, exact, given.block, given.ordinary, given.together, price,
-								 space, noisy[0]);
+								 space, noisy);
 }
 
 /*
@@ -938,7 +900,7 @@ call_select(RaceAccount *account, const RaceExact *exact, double price)
 		race_scores_set(scores, k, &given.grouping, given.expected, space);
 	scale = race_select(account, exact, scores, candidates, 3, price, &selected);
 	race_scores_end(scores);
-	noisy[0][0] = scale > 0 ? selected : noisy[0][0];
+	noisy[0] = scale > 0 ? selected : noisy[0];
 	for (int i = 0; i < 16; i++)
 		scale = memory[i] != 0 || selected > 2 ? 1 : scale; /* noise of 1 would cost too much */
 	return scale;
@@ -962,7 +924,7 @@ call_contrast(RaceAccount *account, const RaceExact *exact, double price)
 		race_scores_raise(scores, 0, &given.grouping, &contrast[i], space);
 	scale = race_select(account, exact, scores, candidates, 2, price, &selected);
 	race_scores_end(scores);
-	noisy[0][0] = scale > 0 ? selected : noisy[0][0];
+	noisy[0] = scale > 0 ? selected : noisy[0];
 	for (int i = 0; i < 16; i++)
 		scale = memory[i] != 0 || selected > 1 ? 1 : scale; /* noise of 1 would cost too much */
 	return scale;
@@ -999,9 +961,7 @@ exact_of(RaceExactMemory *memory, Form form, const Counters *counters)
 {
 	RaceExact *exact = race_exact_begin(memory, &shapes[form]);
 
-	race_exact_add(exact, counters->half[0], 8, counters->count[0], 1);
-	if (given.halves)
-		race_exact_add(exact, counters->half[1], 8, counters->count[1], 1);
+	race_exact_add(exact, counters->counter, 8, counters->count, 1);
 	return exact;
 }
 
@@ -1039,7 +999,7 @@ cost_of_traces(const Counters *own)
 
 	for (int table = 0; table < 2; table++)
 		for (uint32_t i = 0; i < COLUMNS; i++)
-			trace += own[table].half[0][race_product_counter(COLUMNS, i, i)];
+			trace += own[table].counter[race_product_counter(COLUMNS, i, i)];
 	return ldexpl(trace, -given.products.coarser) / 2 / given.products.noise;
 }
 
@@ -1075,7 +1035,7 @@ cost_of_signs(const RaceAccount *account, const Counters *own)
 
 	for (int table = 0; table < 2; table++)
 		for (uint32_t i = 0; i < given.signs.columns; i++)
-			trace += sum_of_signs(own[table].half[0], given.sign, given.column[i], given.column[i]);
+			trace += sum_of_signs(own[table].counter, given.sign, given.column[i], given.column[i]);
 	return trace / 2 / scale + rounding * RACE_SCALE_DENOMINATOR / tape.draws[0].noise;
 }
 
@@ -1110,7 +1070,7 @@ are_sums_of_signs(const RaceAccount *account, const Counters *table)
 		for (uint32_t j = i + 1; j < given.signs.columns; j++, at++)
 		{
 			__int128 sum =
-				sum_of_signs(table->half[0], given.sign, given.column[i], given.column[j]);
+				sum_of_signs(table->counter, given.sign, given.column[i], given.column[j]);
 
 			are &= at < tape.n &&
 				tape.draws[at].value[0] ==
@@ -1124,7 +1084,7 @@ static bool
 are_shares_of_ends(const Counters *table)
 {
 	static const uint32_t begins[] = {0, 30 * PARTS, 30 * PARTS + 24};
-	const int64_t *counter = table->half[0] + begins[given.ends.block];
+	const int64_t *counter = table->counter + begins[given.ends.block];
 	__int128 lower = 0;
 	__int128 upper = 0;
 
@@ -1152,9 +1112,8 @@ numbers_written(void)
 {
 	size_t n = 0;
 
-	for (int half = 0; half < 2; half++)
-		for (int i = 0; i < 2 * MOST; i++)
-			n += given.noisy[half][i] != UNTOUCHED;
+	for (int i = 0; i < 2 * MOST; i++)
+		n += given.noisy[i] != UNTOUCHED;
 	return n;
 }
 
@@ -1177,14 +1136,14 @@ count_person(Form form, Counters *table, Counters *own, uint32_t records, int64_
 	for (uint32_t i = 0; i < records; i++)
 	{
 		state = alike ? from : state;
-		count_record(form, table, given.halves, weight);
+		count_record(form, table, weight);
 	}
 	state = from;
 	memset(own, 0, sizeof(Counters));
 	for (uint32_t i = 0; i < records; i++)
 	{
 		state = alike ? from : state;
-		count_record(form, own, given.halves, weight);
+		count_record(form, own, weight);
 	}
 }
 
@@ -1202,7 +1161,7 @@ compare(int number, Form form, Found *found)
 	uint64_t noise[2];
 
 	make_given(form);
-	given.halves = may_have_halves(form) && draw() % 3 == 0;
+	given.share = false;
 	given.blocks = number == CALL_PRODUCTS ? form == PRODUCTS : given.blocks;
 	make_counters(form, &tables[0]);
 	tables[1] = tables[0];
@@ -1282,16 +1241,15 @@ test_unpaid(int n)
 			for (int k = 0; k < 10; k++)
 				(void) race_pay(&account, INFINITY, race_change_of_counters(&account, 1, 1));
 			make_given(form);
-			given.halves = false;
+			given.share = false;
 			make_counters(form, &table);
 			start_table(0);
 			refuses &=
 				calls[number].call(&account, exact_of(&memory, form, &table), INFINITY) == 0 &&
-				tape.n == 0 && !is_left(given.space, 2 * MOST) &&
-				!is_left(given.noisy[0], 2 * MOST);
+				tape.n == 0 && !is_left(given.space, 2 * MOST) && !is_left(given.noisy, 2 * MOST);
 			(void) calls[number].call(&copy, exact_of(&memory, form, &table), copy.allowed);
-			plans &= tape.n == 0 && !is_left(given.space, 2 * MOST) &&
-				!is_left(given.noisy[0], 2 * MOST);
+			plans &=
+				tape.n == 0 && !is_left(given.space, 2 * MOST) && !is_left(given.noisy, 2 * MOST);
 		}
 		ok(refuses, "%s draws nothing, and leaves nothing, if it cannot be paid",
 		   calls[number].name);
@@ -1351,7 +1309,7 @@ test_groupings(int n)
 
 		open_account(&account);
 		make_given(TABLES);
-		given.halves = false;
+		given.share = false;
 		make_counters(TABLES, &table);
 		exact = exact_of(&memory, TABLES, &table);
 		spoil_grouping(i % 14);
@@ -1359,7 +1317,7 @@ test_groupings(int n)
 		allotted = account.allotted;
 		refuses &= call_sums(&account, exact, account.allowed) == 0 &&
 			call_distance(&account, exact, account.allowed) == 0 && tape.n == 0 &&
-			account.allotted == allotted && !is_left(given.noisy[0], 2 * MOST) &&
+			account.allotted == allotted && !is_left(given.noisy, 2 * MOST) &&
 			!is_left(given.space, 2 * MOST);
 		make_given(TABLES);
 		takes &= call_sums(&account, exact, account.allowed) > 0 &&
@@ -1433,32 +1391,26 @@ test_signs(int n)
 		open_account(&account);
 		make_given(PAIRS);
 		make_counters(PAIRS, &table);
-		race_exact_add(exact, table.half[0], 8, 0, 1);
+		race_exact_add(exact, table.counter, 8, 0, 1);
 		spoil_signs(i % WAYS_OF_SIGNS, &shape);
 		start_table(0);
 		refuses &= call_signs(&account, exact, account.allowed) == 0 && tape.n == 0 &&
-			account.allotted == 0 && !is_left(given.noisy[0], 2 * MOST) &&
+			account.allotted == 0 && !is_left(given.noisy, 2 * MOST) &&
 			!is_left(given.space, 2 * MOST);
 		shape = shapes[PAIRS];
 		make_given(PAIRS);
 		takes &=
 			call_signs(&account, exact, account.allowed) > 0 && are_sums_of_signs(&account, &table);
 		open_account(&account);
-		exact = race_exact_begin(&memory, &shape);
-		race_exact_add(exact, table.half[0], 8, 0, 1);
-		race_exact_add(exact, table.half[1], 8, 0, 1);
-		start_table(0);
-		refuses &= call_signs(&account, exact, account.allowed) == 0 && tape.n == 0 &&
-			account.allotted == 0;
 		for (size_t k = i % 3 == 0 ? MOST : 0; k < paired_ends[shape.blocks - 1]; k++)
-			table.half[0][k] = signed_unit(draw()) > 0 ? RACE_MAX_COUNT - 1000 : -(int64_t) k;
+			table.counter[k] = signed_unit(draw()) > 0 ? RACE_MAX_COUNT - 1000 : -(int64_t) k;
 		exact = race_exact_begin(&memory, &shape);
-		race_exact_add(exact, table.half[0], 8, i % 2 == 0 ? -1 : RACE_MAX_COUNT, 1);
+		race_exact_add(exact, table.counter, 8, i % 2 == 0 ? -1 : RACE_MAX_COUNT, 1);
 		start_table(0);
 		takes &=
 			call_signs(&account, exact, account.allowed) > 0 && are_sums_of_signs(&account, &table);
 	}
-	ok(refuses, "signs that do not fit the tables, or halves, draw nothing and pay nothing");
+	ok(refuses, "signs that do not fit the tables draw nothing and pay nothing");
 	ok(takes, "control: those that fit are drawn, whatever counters and the number of records are");
 }
 
@@ -1532,8 +1484,8 @@ test_noise_of_products(void)
 		else
 			noise.noise--;
 		start_table(0);
-		refuses &= !race_measure_products(&account, exact, account.allowed, &noise, false, space,
-										  noisy[0]) &&
+		refuses &=
+			!race_measure_products(&account, exact, account.allowed, &noise, false, space, noisy) &&
 			tape.n == 0;
 	}
 	ok(refuses, "moments with other noise than is paid for are not drawn");
@@ -1583,7 +1535,7 @@ is_stopped(int number, Form form)
 
 	open_account(&account);
 	make_given(form);
-	given.halves = may_have_halves(form) && draw() % 3 == 0;
+	given.share = false;
 	make_counters(form, &table);
 	start_table(0);
 	before_interrupt = (long) (draw() % 6);
@@ -1623,7 +1575,7 @@ drew_twice(const Counters *table, size_t counters)
 		int times = 0;
 
 		for (size_t i = 0; i < tape.n; i++)
-			times += tape.draws[i].value[0] == table->half[0][k];
+			times += tape.draws[i].value[0] == table->counter[k];
 		if (times > 1)
 			return true;
 	}
@@ -1649,11 +1601,11 @@ test_aliases(int n)
 
 		open_account(&account);
 		make_given(form);
-		given.halves = false;
+		given.share = false;
 		given.halvings[0] = given.halvings[1] = 1;
 		make_counters(form, &table);
 		before = table;
-		space = (RaceSpace *) (table.half[0] + draw() % counters_of(form));
+		space = (RaceSpace *) (table.counter + draw() % counters_of(form));
 		start_table(0);
 		refuses &=
 			calls[number].call(&account, exact_of(&memory, form, &table), account.allowed) == 0 &&
@@ -1666,13 +1618,13 @@ test_aliases(int n)
 		memset(given.grouping.group, 0, sizeof(given.grouping.group));
 		memcpy(given.grouping.groups, given.grouping.length, sizeof(given.grouping.groups));
 		for (size_t k = 0; k < counters_of(form); k++)
-			table.half[0][k] = (int64_t) (draw() >> 4);
+			table.counter[k] = (int64_t) (draw() >> 4);
 		before = table;
-		noisy[0] = table.half[0] + draw() % counters_of(form);
+		noisy = table.counter + draw() % counters_of(form);
 		start_table(0);
 		(void) calls[number].call(&account, exact_of(&memory, form, &table), account.allowed);
 		twice |= drew_twice(&before, counters_of(form));
-		noisy[0] = given.noisy[0];
+		noisy = given.noisy;
 	}
 	ok(refuses, "a space that is among counters is refused");
 	ok(!twice, "no counter gets noise twice where noisy numbers are written among counters");
@@ -1707,7 +1659,7 @@ test_second_accounts(int n)
 			RaceRequest request = open_account(&account);
 
 			make_given(form);
-			given.halves = may_have_halves(form) && draw() % 2 == 0;
+			given.share = false;
 			make_counters(form, &table);
 			exact = exact_of(&memory, form, &table);
 			first += draws_of(number, &account, exact);
@@ -1721,21 +1673,18 @@ test_second_accounts(int n)
 	}
 }
 
-/* Callers that add heavier records than the account pays for, or a half twice */
+/* Callers that add heavier records than the account pays for, or counters twice */
 static void
-test_hostile_halves(int n)
+test_hostile_counters(int n)
 {
 	bool light = false;
 	bool heavy = false;
-	bool twice = false;
-	bool apart = true;
 
 	for (int i = 0; i < n; i++)
 	{
 		static Counters table;
 		int number = i % CALLS;
 		Form form = calls[number].first;
-		size_t counters = counters_of(form);
 		RaceExactMemory memory;
 		RaceExact *exact;
 		RaceAccount account;
@@ -1744,24 +1693,19 @@ test_hostile_halves(int n)
 		bool heavier = draw() % 2 == 0;
 
 		make_given(form);
-		given.halves = false;
+		given.share = false;
 		make_counters(form, &table);
 		exact = race_exact_begin(&memory, &shapes[form]);
-		race_exact_add(exact, table.half[0], 8, table.count[0], most + heavier);
-		race_exact_add(exact, table.half[0] + draw() % counters, 8, table.count[0], 1);
-		race_exact_add(exact, table.half[0] - draw() % counters, 8, table.count[0], 1);
-		twice |= race_exact_halves(exact) > 1;
+		race_exact_add(exact, table.counter, 8, table.count, most + heavier);
+		/* others are not added, whatever they claim */
+		race_exact_add(exact, table.counter, 8, table.count, 1);
 		if (heavier)
 			heavy |= draws_of(number, &account, exact) > 0;
 		else
 			light |= draws_of(number, &account, exact) > 0;
-		race_exact_add(exact, table.half[1], 8, table.count[1], 1);
-		apart &= race_exact_halves(exact) == 2;
 	}
 	ok(!heavy, "of records that are heavier than those of the request nothing is drawn");
 	ok(light, "control: of others it is");
-	ok(!twice, "counters of a half are not added as the other one");
-	ok(apart, "control: others are");
 }
 
 int
@@ -1779,7 +1723,7 @@ main(void)
 	test_interrupts(CASES(600, 60));
 	test_aliases(CASES(1200, 120));
 	test_second_accounts(CASES(60, 12));
-	test_hostile_halves(CASES(1200, 120));
+	test_hostile_counters(CASES(1200, 120));
 	free(tape.draws);
 	return done_testing();
 }

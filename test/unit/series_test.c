@@ -141,7 +141,6 @@ play(RaceRandom *random, const RaceParams *params, const RaceRequest *request, b
 	const int64_t without[] = {3, 5};
 	int64_t counters[] = {3 + there, 5};
 	int64_t drawn[2];
-	int64_t *halves[] = {drawn};
 	int64_t count;
 	RaceExactMemory memory;
 	RaceShape shape;
@@ -152,7 +151,7 @@ play(RaceRandom *random, const RaceParams *params, const RaceRequest *request, b
 	exact = race_exact_begin(&memory, &shape);
 	race_exact_add(exact, counters, sizeof(int64_t), 8 + there, 1);
 	release.exact = exact;
-	if (!race_release_begin(&release, random, &count) || !race_release_counters(&release, halves))
+	if (!race_release_begin(&release, random, &count) || !race_release_counters(&release, drawn))
 		abort();
 	return ((double) (llabs(drawn[0] - without[0]) - llabs(drawn[0] - without[0] - 1)) /
 				(double) release.plan.counter_noise +

@@ -377,7 +377,7 @@ draw_first(const RaceParams *params, const RacePlan *plan, double epsilon, int64
 	release.exact = exact;
 	counters[0] = first;
 	if (!race_release_begin(&release, &pattern, &records) ||
-		!race_release_counters(&release, &noisy) ||
+		!race_release_counters(&release, noisy) ||
 		release.plan.products.noise != plan->products.noise ||
 		release.plan.products.entry_noise != plan->products.entry_noise)
 		abort();

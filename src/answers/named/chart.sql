@@ -343,15 +343,11 @@ BEGIN
 	WITH versions AS (
 		SELECT r.version, r.label, coalesce(upper(r.during) AT TIME ZONE 'UTC', r.released_at) AS released_at,
 			dense_rank() OVER (ORDER BY r.version) AS place,
-			CASE WHEN r.value_bound IS NULL THEN r.sketch ELSE _racepriv._race_plus_disjoint(r.sketch, upper.sketch) END AS sketch, CASE WHEN NOT d.domains->0 ? 'vector' THEN d.domains END AS domains,
+			r.sketch, CASE WHEN NOT d.domains->0 ? 'vector' THEN d.domains END AS domains,
 			p.first, p.after
 		FROM _racepriv._race_period(release) p JOIN _racepriv.race_releases r ON r.name = p.name
 			CROSS JOIN LATERAL _racepriv._race_domains(r.sketch) d (domains)
-			-- the upper half of a value follows the lower one
-			LEFT JOIN _racepriv.race_releases upper ON upper.name = r.name AND upper.version = r.version AND upper.part = r.part + 1
-			AND upper.label IS NOT DISTINCT FROM r.label AND upper.value_bound > r.value_bound
 		WHERE (_race_versions.label IS NULL OR r.label = _race_versions.label)
-			AND (r.value_bound IS NULL OR upper.value_bound IS NOT NULL)
 			-- of a series, single intervals
 			AND (r.during IS NULL OR NOT EXISTS (SELECT FROM _racepriv.race_releases s WHERE s.name = r.name
 				AND lower(s.during) = lower(r.during) AND upper(s.during) < upper(r.during)))
