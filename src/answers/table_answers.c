@@ -96,8 +96,7 @@ race_tables_edge(const RaceDomain *domain, uint32 cell)
 {
 	RaceNumberCells cells;
 
-	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
-						  domain->n);
+	race_domain_cells(domain, &cells);
 	return Min(Max(race_cell_edge(&cells, cell), domain->lower), domain->upper + domain->whole);
 }
 
@@ -267,8 +266,7 @@ weigh_cell(const RaceDomain *domain, const JsonbValue *value, double *weights)
 {
 	RaceNumberCells cells;
 
-	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
-						  domain->n);
+	race_domain_cells(domain, &cells);
 	weights[race_cell_of_number(&cells, number_of(domain, value, 0))] = 1;
 }
 

@@ -874,35 +874,92 @@ read_edges(RaceRanges *ranges, ArrayType *array)
 	return n - 1;
 }
 
-/* Return the smallest of 1, 2, 5, 10, ... from x on; of fractions also .5, .2, .1, ...; 0 for 0. */
-static double
-round_width(double x, bool whole)
-{
-	double ten = whole || x >= 1 || !(x > 0) ? 1 : pow(10, floor(log10(x)));
-
-	if (!(x > 0) || !(ten > 0))
-		return 0;
-	return ten < 1 ? race_round_width(x / ten) / rint(1 / ten) : race_round_width(x);
-}
-
-/* Set edges of ranges of this width, from a number that is no more than the lower bound. */
+/* Set edges of ranges of a step, which begin at start; those beyond the bounds are the bounds. */
 static uint32
-space_edges(RaceRanges *ranges, double from, double width)
+space_edges(RaceRanges *ranges, double start, const RaceStep *step)
 {
 	const RaceDomain *domain = ranges->domain;
 	double end = domain->upper + domain->whole;
-	/* bounds that are equal, or nearly, leave no width */
-	uint32 n = width > 0 ? (uint32) Min(Max(ceil((end - from) / width - 1e-9), 1), MOST_RANGES) : 1;
+	uint32 n = Min(race_number_cells_count(end, start, step, false), MOST_RANGES);
 	RaceNumberCells cells;
 
-	race_number_cells_set(&cells, domain->lower, end, from, width, n);
+	race_number_cells_set(&cells, domain->lower, end, start, step, n);
 	ranges->edges = palloc((n + 1) * sizeof(double));
-	ranges->edges[0] = domain->lower;
-	for (uint32 i = 1; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		ranges->edges[i] = Min(Max(race_cell_edge(&cells, i), domain->lower), end);
 	ranges->edges[n] = end;
 	ranges->to_the_end = true;
 	return n;
+}
+
+/* Return whether n ranges between the edges are unions of so many cells. */
+static bool
+edges_meet_cells(const RaceRanges *ranges, uint32 n, uint32 block)
+{
+	RaceNumberCells cells;
+
+	race_domain_cells(ranges->domain, &cells);
+	for (uint32 i = 1; i < n; i++)
+	{
+		uint32 cell = race_cell_of_number(&cells, ranges->edges[i]);
+
+		if (cell % block != 0 || race_cell_edge(&cells, cell) != ranges->edges[i])
+			return false;
+	}
+	return true;
+}
+
+/* Ranges may be so much longer than wanted if they are round then. */
+#define MOST_LONGER 5
+
+/* Set edges of ranges of a round step that are unions of blocks of cells; 0 if no such step is. */
+static uint32
+try_edges(RaceRanges *ranges, uint32 block)
+{
+	const RaceDomain *domain = ranges->domain;
+	RaceUnit unit = race_domain_unit(domain);
+	double range = domain->upper - domain->lower + domain->whole;
+	double least = Max(range / RANGES, block * race_step_length(&domain->step));
+	RaceStep step = race_round_step(unit, least, true);
+
+	/* bound: the round steps from 1 to MOST_LONGER times as long; the first one may be longer */
+	do
+	{
+		uint32 n = space_edges(ranges, race_step_start(unit, &step, domain->lower), &step);
+
+		if (edges_meet_cells(ranges, n, block))
+			return n;
+		pfree(ranges->edges);
+		step = race_next_step(unit, &step, true);
+	} while (race_step_length(&step) <= MOST_LONGER * least);
+	return 0;
+}
+
+/*
+ * Set edges of round ranges: unions of blocks that were measured.  Dates and times have ranges of the
+ * calendar in any case: people ask for months, which are no unions of weeks.  Return how many there
+ * are.
+ */
+static uint32
+round_edges(RaceRanges *ranges)
+{
+	const RaceDomain *domain = ranges->domain;
+	uint32 block = ranges->open.model->table[ranges->column].block;
+	RaceStep step = domain->step;
+	bool numbers =
+		race_domain_unit(domain) == RACE_UNIT_NUMBER || race_domain_unit(domain) == RACE_UNIT_WHOLE;
+	uint32 n = try_edges(ranges, block);
+
+	if (n == 0 && block > 1 && !numbers)
+		n = try_edges(ranges, 1);
+	if (n > 0)
+		return n;
+	n = block *
+		(uint32) race_round_step(RACE_UNIT_WHOLE, ceil(domain->n / (double) block / RANGES), false)
+			.width;
+	step.width *= n;
+	step.months *= n;
+	return space_edges(ranges, domain->start, &step);
 }
 
 /* Set edges from the lines of a table, some of them together if there are more than `most`. */
@@ -954,7 +1011,7 @@ choose_ranges(RaceRanges *ranges)
 	bool edges = request->texts != NULL || request->edges != NULL;
 	int bins = request->has_bins ? request->bins : 0;
 	double range = domain->upper - domain->lower + domain->whole;
-	double width;
+	RaceStep step = {0};
 	uint32 n;
 
 	if (edges && request->has_bins)
@@ -988,15 +1045,10 @@ choose_ranges(RaceRanges *ranges)
 		refuse_edges(psprintf("bins must be a number from 1 to %d", MOST_RANGES));
 	if (request->as_measured || (bins == 0 && has_others(ranges)))
 		return edges_of_lines(ranges, has_others(ranges), bins > 0 ? bins : MOST_RANGES);
-	width = bins > 0 ?
-		range / bins :
-		Max(round_width(range / RANGES, domain->whole), range > 0 ? domain->width : 0);
-	if (domain->whole)
-		width = ceil(width);
-	return space_edges(ranges,
-					   bins > 0 || !(width > 0) ? domain->lower :
-												  floor(domain->lower / width + 1e-9) * width,
-					   width);
+	if (bins == 0 || range == 0)
+		return round_edges(ranges);
+	step.width = domain->whole ? ceil(range / bins) : range / bins;
+	return space_edges(ranges, domain->lower, &step);
 }
 
 RaceRanges *
