@@ -215,8 +215,9 @@ END $$;
 SELECT d, refuses(CASE WHEN d LIKE '{%' THEN jsonb_build_array(domain_of('age')->0 || d::jsonb) ELSE d::jsonb END)
 FROM unnest(ARRAY['1', '[]', '[1]', '[[]]', '[{}]', '{"kind": 1}', '{"kind": "x"}', '{"cells": 0}', '{"cells": 1}',
 	'{"cells": 1.5}', '{"cells": 1e9}', '{"null": null}', '{"group": 0}', '{"group": 500}', '{"lower": 1e400}',
-	'{"lower": 121}', '{"start": 5}', '{"width": 0}', '{"width": 1e308}', '{"whole": 1}', '{"months": 1}', '{"months": "a"}',
-	'{"type": "date", "months": 1.5}', '{"type": "date", "months": 1, "start": -1}', '{"type": "date", "months": 1}',
+	'{"lower": 121}', '{"start": 5}', '{"width": 0}', '{"width": 1e308}', '{"whole": 1}', '{"months": 1}',
+	'{"months": "a"}', '{"type": "date", "months": 1.5}', '{"type": "date", "months": 1, "start": -1}',
+	'{"type": "date", "months": 1}',
 	'{"kind": "category"}', '{"kind": "category", "cells": 3, "group": 1, "categories": ["a"]}',
 	'{"kind": "category", "cells": 2, "group": 1, "categories": [1]}',
 	'{"kind": "category", "cells": 2, "group": 1, "categories": {"a": 1}}']) d;
@@ -225,7 +226,8 @@ FROM unnest(ARRAY['1', '[]', '[1]', '[[]]', '[{}]', '{"kind": 1}', '{"kind": "x"
 -- ------------------------------------------------------------ round steps
 CREATE TABLE steps (
 	half float8, fifths real, wide float8, cents numeric(5,2), many int,
-	year date, century date, day timestamp, months timestamptz, weeks date, quarters timestamptz, odd date, hour interval);
+	year date, century date, day timestamp, months timestamptz, weeks date, quarters timestamptz, odd date,
+	hour interval);
 CALL race_protect('steps', 'steps', 1, columns => '{"half": [0.1, 100], "fifths": [0, 0.7], "wide": [-1e9, 1e9],
 	"cents": [0, 1.5], "many": [18, 50000], "year": ["2026-01-01", "2026-12-31"],
 	"century": ["1925-02-03", "2024-12-31"], "day": ["2026-01-01", "2026-01-02"],
@@ -245,9 +247,11 @@ FROM (
 		THEN _racepriv._race_cells(jsonb_build_array(k.domain), (v AT TIME ZONE 'UTC')::date)
 		ELSE _racepriv._race_cells(jsonb_build_array(k.domain), v) END AS cell
 	FROM _racepriv._race_columns_of_dataset('steps', 'columns.steps'::regclass, '{century,months,weeks,quarters}') k
-	JOIN (VALUES ('century', 'quarter'), ('months', 'month'), ('weeks', 'week'), ('quarters', 'quarter')) f (name, field)
-		ON f.name = k.column_name, LATERAL generate_series(
-			(left(k.lower, 10) || '+00')::timestamptz, (left(k.upper, 10) || '+00')::timestamptz, interval '23 hours 59 minutes') v
+	JOIN (
+		VALUES ('century', 'quarter'), ('months', 'month'), ('weeks', 'week'), ('quarters', 'quarter')
+	) f (name, field) ON f.name = k.column_name,
+		LATERAL (SELECT left(k.lower, 10) || '+00' AS lower, left(k.upper, 10) || '+00' AS upper) b,
+		generate_series(b.lower::timestamptz, b.upper::timestamptz, interval '23 hours 59 minutes') v
 	WHERE k.column_name <> 'century' OR extract(day FROM v AT TIME ZONE 'UTC') IN (1, 28)
 ) c GROUP BY 1 ORDER BY 1;
 RESET timezone;

@@ -17,6 +17,10 @@ static const double times[] = {
 	1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, RACE_SECONDS_OF_DAY};
 static const uint32_t n_times = sizeof(times) / sizeof(times[0]);
 
+/* Steps of calendar months, up to a year */
+static const uint32_t months[] = {1, 3, YEAR_MONTHS};
+static const uint32_t n_months = sizeof(months) / sizeof(months[0]);
+
 #define FINEST_TIME 1e-6 /* PostgreSQL's times are whole microseconds */
 
 /* A little less than a number that was divided or multiplied: rounding takes no step away. */
@@ -67,6 +71,7 @@ round_time(RaceUnit unit, double seconds, bool weeks)
 		seconds = fmax(seconds, RACE_SECONDS_OF_DAY);
 	if (seconds * NEARLY <= times[0] / 2)
 		return (RaceStep){.width = round_number(fmax(seconds, FINEST_TIME), false)};
+	/* bound: n_times */
 	while (i < n_times && times[i] < seconds * NEARLY)
 		i++;
 	if (i < n_times)
@@ -76,9 +81,9 @@ round_time(RaceUnit unit, double seconds, bool weeks)
 	if (unit == RACE_UNIT_DURATION)
 		return (RaceStep){.width = RACE_SECONDS_OF_DAY *
 							  round_number(seconds / RACE_SECONDS_OF_DAY, true)};
-	for (uint32_t months = 1; months <= YEAR_MONTHS; months = months == 1 ? 3 : 4 * months)
-		if (months * MEAN_MONTH >= seconds * NEARLY)
-			return (RaceStep){.months = months};
+	for (i = 0; i < n_months; i++)
+		if (months[i] * MEAN_MONTH >= seconds * NEARLY)
+			return (RaceStep){.months = months[i]};
 	return (RaceStep){.months = YEAR_MONTHS *
 						  (uint32_t) round_number(fmin(seconds / (YEAR_MONTHS * MEAN_MONTH),
 													   RACE_MOST_MONTHS / YEAR_MONTHS / 10),
@@ -168,37 +173,48 @@ steps_of(const RaceStep *larger, const RaceStep *step)
 		0;
 }
 
-/* Groups may be so much larger than wanted if they are round then. */
+/* Groups may be so much larger than wanted if they are round then: up to so many steps further. */
 #define MOST_LARGER 5
+#define STEPS_TRIED 6
+
+/*
+ * Return how many steps make a group of a round step, or of weeks, from `larger` on; 0 if no such
+ * group is found.
+ */
+static uint32_t
+find_group(RaceUnit unit, const RaceStep *step, RaceStep larger, uint32_t wanted, bool doubled)
+{
+	double most = MOST_LARGER * wanted * race_step_length(step);
+
+	for (int i = 0; i < STEPS_TRIED && race_step_length(&larger) <= most; i++)
+	{
+		uint32_t steps = steps_of(&larger, step);
+
+		if (steps >= wanted)
+			return steps;
+		if (doubled)
+			larger.width *= 2;
+		else
+			larger = race_next_step(unit, &larger, true);
+	}
+	return 0;
+}
 
 uint32_t
 race_round_group(RaceUnit unit, const RaceStep *step, uint32_t n, uint32_t most)
 {
 	uint32_t wanted = (n + most - 1) / most;
-	double length = race_step_length(step);
-	double week = unit == RACE_UNIT_DAY ? 7 : WEEK;
-	RaceStep larger;
+	RaceStep week = {.width = unit == RACE_UNIT_DAY ? 7 : WEEK};
+	bool dated = unit == RACE_UNIT_DAY || unit == RACE_UNIT_INSTANT;
+	RaceStep first;
 	uint32_t steps;
 
 	if (wanted <= 1)
 		return 1;
-	larger = race_round_step(unit, wanted * length, true);
-	while (race_step_length(&larger) <= MOST_LARGER * wanted * length)
-	{
-		steps = steps_of(&larger, step);
-		if (steps >= wanted)
-			return steps;
-		larger = race_next_step(unit, &larger, true);
-	}
+	first = race_round_step(unit, wanted * race_step_length(step), true);
+	steps = find_group(unit, step, first, wanted, false);
 	/* months are no groups of days, weeks are */
-	larger = (RaceStep){.width = week};
-	while ((unit == RACE_UNIT_DAY || unit == RACE_UNIT_INSTANT) && step->months == 0 &&
-		   larger.width <= MOST_LARGER * wanted * length)
-	{
-		steps = steps_of(&larger, step);
-		if (steps >= wanted)
-			return steps;
-		larger.width *= 2;
-	}
-	return (uint32_t) round_number(wanted, true);
+	if (steps == 0 && dated && step->months == 0)
+		steps = find_group(unit, step, week, wanted, true);
+	return steps > 0 ? steps : (uint32_t) round_number(wanted, true);
 }

@@ -412,8 +412,8 @@ race_describe_columns(const RaceLedger *ledger, const char *name, Datum columns)
 	if (n == 0)
 		race_refuse_arguments(
 			"columns must be an object of lists, or of objects with lower, upper and perhaps step",
-			"For example columns => '{\"age\": [0, 120], \"town\": [\"Paris\", \"Rome\"],"
-			" \"day\": {\"lower\": \"2026-01-01\", \"upper\": \"2026-12-31\", \"step\": \"1 month\"}}'.");
+			"For example columns => '{\"town\": [\"Paris\", \"Rome\"],"
+			" \"age\": {\"lower\": 0, \"upper\": 120, \"step\": 10}}'.");
 	for (uint64 i = 0; i < n; i++)
 		describe_by_list(ledger, &of, SPI_getvalue(rows->vals[i], rows->tupdesc, 1),
 						 SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull),
