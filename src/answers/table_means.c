@@ -131,7 +131,7 @@ race_tables_values(const RaceDomain *domain, double *value, double *half, int *e
 		else
 		{
 			double low = race_tables_edge(domain, i);
-			double high = race_tables_edge(domain, i + 1) - domain->whole;
+			double high = race_tables_last(domain, low, race_tables_edge(domain, i + 1));
 
 			*half = Max(*half, (high - low) / 2);
 			value[i] = race_tables_middle(low, high);
@@ -706,10 +706,13 @@ add_group(Means *means, const RaceTableLine *const *line)
 	const RaceDomain *domain = &means->open.domains[means->by[0]];
 
 	if (means->along)
+	{
+		double low = race_tables_edge(domain, line[0]->first);
+		double high = race_tables_edge(domain, line[0]->last + 1);
+
 		race_row_add(&means->row,
-					 Float8GetDatum(race_tables_middle(race_tables_edge(domain, line[0]->first),
-													   race_tables_edge(domain, line[0]->last + 1) -
-														   domain->whole)));
+					 Float8GetDatum(race_tables_middle(low, race_tables_last(domain, low, high))));
+	}
 	for (int i = 0; i < (means->along ? 1 : 2); i++)
 		if (i < means->by_n)
 			race_tables_add_label(&means->row, &means->open.domains[means->by[i]], line[i]);
@@ -842,7 +845,7 @@ static double
 read_edge(const RaceDomain *domain, char *text)
 {
 	double edge = race_tables_number(domain, text);
-	double end = domain->upper + domain->whole;
+	double end = race_domain_end(domain);
 
 	if (isinf(edge) && strcmp(text, race_domain_number_text(domain, end)) == 0)
 		edge = end;
@@ -874,13 +877,23 @@ read_edges(RaceRanges *ranges, ArrayType *array)
 	return n - 1;
 }
 
-/* Set edges of ranges of a step, which begin at start; those beyond the bounds are the bounds. */
+/* Return the end of ranges: whole numbers have one after them, of others the last has the bound. */
+static double
+end_of_ranges(const RaceDomain *domain)
+{
+	return domain->whole ? race_domain_end(domain) : domain->upper;
+}
+
+/*
+ * Set edges of ranges of a step, at most so many, which begin at start; those beyond the bounds are
+ * the bounds.
+ */
 static uint32
-space_edges(RaceRanges *ranges, double start, const RaceStep *step)
+space_edges(RaceRanges *ranges, double start, const RaceStep *step, uint32 most)
 {
 	const RaceDomain *domain = ranges->domain;
-	double end = domain->upper + domain->whole;
-	uint32 n = Min(race_number_cells_count(end, start, step, false), MOST_RANGES);
+	double end = race_domain_end(domain);
+	uint32 n = Min(race_number_cells_count(end_of_ranges(domain), start, step, false), most);
 	RaceNumberCells cells;
 
 	race_number_cells_set(&cells, domain->lower, end, start, step, n);
@@ -918,14 +931,15 @@ try_edges(RaceRanges *ranges, uint32 block)
 {
 	const RaceDomain *domain = ranges->domain;
 	RaceUnit unit = race_domain_unit(domain);
-	double range = domain->upper - domain->lower + domain->whole;
+	double range = end_of_ranges(domain) - domain->lower;
 	double least = Max(range / RANGES, block * race_step_length(&domain->step));
 	RaceStep step = race_round_step(unit, least, true);
 
 	/* bound: the round steps from 1 to MOST_LONGER times as long; the first one may be longer */
 	do
 	{
-		uint32 n = space_edges(ranges, race_step_start(unit, &step, domain->lower), &step);
+		uint32 n =
+			space_edges(ranges, race_step_start(unit, &step, domain->lower), &step, MOST_RANGES);
 
 		if (edges_meet_cells(ranges, n, block))
 			return n;
@@ -959,7 +973,7 @@ round_edges(RaceRanges *ranges)
 			.width;
 	step.width *= n;
 	step.months *= n;
-	return space_edges(ranges, domain->start, &step);
+	return space_edges(ranges, domain->start, &step, MOST_RANGES);
 }
 
 /* Set edges from the lines of a table, some of them together if there are more than `most`. */
@@ -1010,7 +1024,7 @@ choose_ranges(RaceRanges *ranges)
 	const RaceRangesRequest *request = &ranges->request;
 	bool edges = request->texts != NULL || request->edges != NULL;
 	int bins = request->has_bins ? request->bins : 0;
-	double range = domain->upper - domain->lower + domain->whole;
+	double range = end_of_ranges(domain) - domain->lower;
 	RaceStep step = {0};
 	uint32 n;
 
@@ -1048,7 +1062,7 @@ choose_ranges(RaceRanges *ranges)
 	if (bins == 0 || range == 0)
 		return round_edges(ranges);
 	step.width = domain->whole ? ceil(range / bins) : range / bins;
-	return space_edges(ranges, domain->lower, &step);
+	return space_edges(ranges, domain->lower, &step, (uint32) bins);
 }
 
 RaceRanges *

@@ -251,11 +251,11 @@ next_mode(void *state, uint64 i)
 	const ColumnMode *mode = list_nth(modes->modes, (int) i);
 	const RaceDomain *domain = mode->domain;
 	double low = race_tables_edge(domain, mode->piece.first);
-	double high = race_tables_edge(domain, mode->piece.last + 1) - domain->whole;
+	double high = race_tables_last(domain, low, race_tables_edge(domain, mode->piece.last + 1));
 	double x = race_tables_middle(low, high);
 
-	if (domain->whole)
-		x = floor(x);
+	if (domain->finest > 0)
+		x = race_multiple_below(domain->finest, x);
 	race_row_add(&modes->row, Int32GetDatum(mode->number));
 	race_row_add_text(&modes->row, domain->name);
 	race_row_add_if(&modes->row, mode->known, Float8GetDatum(x));

@@ -121,9 +121,9 @@ race_next_step(RaceUnit unit, const RaceStep *step, bool weeks)
 	return race_round_step(unit, race_step_length(step) * ABOVE, weeks);
 }
 
-/* Return the last multiple of a width, from an origin on, that is not above x. */
+/* Return the last multiple of a width, from an origin on, that is not above x; or one after it. */
 static double
-multiple_below(double width, double origin, double x)
+find_multiple(double width, double origin, double x, bool above)
 {
 	RaceStep step = {.width = width};
 	RaceNumberCells cells;
@@ -135,7 +135,19 @@ multiple_below(double width, double origin, double x)
 		number--;
 	else if ((cells.first + (number + 1) * cells.step) / cells.scale <= x)
 		number++;
-	return fmin((cells.first + number * cells.step) / cells.scale, x);
+	return (cells.first + (number + above) * cells.step) / cells.scale;
+}
+
+double
+race_multiple_below(double step, double x)
+{
+	return fmin(find_multiple(step, 0, x, false), x);
+}
+
+double
+race_multiple_above(double step, double x)
+{
+	return find_multiple(step, 0, x, true);
 }
 
 double
@@ -150,11 +162,11 @@ race_step_start(RaceUnit unit, const RaceStep *step, double lower)
 		return race_first_day(floor(month / step->months) * step->months) * step->day;
 	}
 	if (unit != RACE_UNIT_DAY && unit != RACE_UNIT_INSTANT)
-		return multiple_below(step->width, 0, lower);
+		return race_multiple_below(step->width, lower);
 	if (fmod(day, step->width) == 0)
-		return multiple_below(step->width, 0, lower);
+		return race_multiple_below(step->width, lower);
 	if (fmod(step->width, 7 * day) == 0)
-		return multiple_below(step->width, FIRST_MONDAY * day, lower);
+		return fmin(find_multiple(step->width, FIRST_MONDAY * day, lower, false), lower);
 	return lower;
 }
 

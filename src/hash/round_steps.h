@@ -37,6 +37,10 @@ extern RaceStep race_round_step(RaceUnit unit, double at_least, bool weeks);
 /* Return the round step after another one. */
 extern RaceStep race_next_step(RaceUnit unit, const RaceStep *step, bool weeks);
 
+/* Return the last multiple of a step of values that is not above x; and the first that is. */
+extern double race_multiple_below(double step, double x);
+extern double race_multiple_above(double step, double x);
+
 /*
  * Return where cells of a step begin: at the last multiple of it that is not above lower.  Weeks
  * begin on Mondays.  Steps of dates and times that divide no day and are no weeks begin at lower.

@@ -66,7 +66,7 @@ set_step(RaceDomain *domain, RaceUnit unit, const RaceStep *step)
 {
 	domain->step = *step;
 	domain->start = race_step_start(unit, step, domain->lower);
-	domain->n = race_number_cells_count(domain->upper, domain->start, step, domain->whole);
+	domain->n = race_number_cells_count(domain->upper, domain->start, step, domain->finest > 0);
 }
 
 /*
@@ -215,6 +215,7 @@ plan_domain(const RaceSchemaColumn *column, bool described, const RaceStep *step
 	else
 	{
 		domain->whole = column->subject.whole;
+		domain->finest = domain->whole ? 1 : column->subject.finest;
 		domain->lower = facts->lower;
 		domain->upper = facts->upper;
 		set_cells_of_number(domain, &column->subject, step, reason);

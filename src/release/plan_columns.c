@@ -259,7 +259,7 @@ error_of_sum(const ColumnsPlan *plan, int i, double constant, double factor)
 	RaceTable table = table_of_column(plan, i);
 	RaceSumsNoise noise = {0};
 	RaceNumberCells cells;
-	double half = Max(race_step_length(&domain->step) - domain->whole, 0) / 2;
+	double half = Max(race_step_length(&domain->step) - domain->finest, 0) / 2;
 	double reach;
 	int exponent;
 
@@ -269,7 +269,7 @@ error_of_sum(const ColumnsPlan *plan, int i, double constant, double factor)
 	for (uint32 k = 0; k < domain->n; k++)
 	{
 		double low = Max(race_cell_edge(&cells, k), domain->lower);
-		double high = Min(race_cell_edge(&cells, k + 1), domain->upper + domain->whole);
+		double high = Min(race_cell_edge(&cells, k + 1), race_domain_end(domain));
 		double value =
 			ldexp(low, -exponent) / 2 + ldexp(high, -exponent) / 2 - ldexp(constant, -exponent);
 
@@ -290,10 +290,10 @@ add_column(ColumnsPlan *plan, int i)
 	add_line(plan, psprintf("count of one value of \"%s\"", domain->name), deviation, "records");
 	if (domain->category)
 		return;
-	add_line(plan, psprintf("mean of \"%s\"", domain->name),
-			 error_of_sum(plan, i,
-						  domain->lower + (domain->upper + domain->whole - domain->lower) / 2, 1),
-			 "its unit");
+	add_line(
+		plan, psprintf("mean of \"%s\"", domain->name),
+		error_of_sum(plan, i, domain->lower + (race_domain_end(domain) - domain->lower) / 2, 1),
+		"its unit");
 	if (race_domain_has_sum(domain))
 		add_line(plan, psprintf("sum of \"%s\"", domain->name),
 				 error_of_sum(plan, i, 0, plan->records), "its unit");

@@ -111,6 +111,12 @@ race_months_step(RaceUnit unit, uint32 months)
 	return (RaceStep){.months = months, .day = unit == RACE_UNIT_DAY ? 1 : RACE_SECONDS_OF_DAY};
 }
 
+double
+race_domain_end(const RaceDomain *domain)
+{
+	return domain->finest > 0 ? race_multiple_above(domain->finest, domain->upper) : domain->upper;
+}
+
 void
 race_domain_cells(const RaceDomain *domain, RaceNumberCells *cells)
 {
@@ -364,6 +370,8 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 			write_number(text, "months", domain->step.months);
 		else
 			write_number(text, "width", domain->step.width);
+		if (domain->finest > 0 && !domain->whole)
+			write_number(text, "finest", domain->finest);
 		if (domain->unenforced)
 			appendStringInfoString(text, ", \"unenforced\": true");
 	}
@@ -520,11 +528,14 @@ read_number(RaceDomain *domain, JsonbContainer *object)
 	RaceNumberCells cells;
 
 	domain->whole = value_of(object, "whole", jbvBool, false)->val.boolean;
+	domain->finest = domain->whole ? 1 : number_or_0(object, "finest");
 	domain->lower = number_at(object, "lower");
 	domain->upper = number_at(object, "upper");
 	domain->start = number_at(object, "start");
 	read_step(domain, object);
 	domain->unenforced = value_of(object, "unenforced", jbvBool, true) != NULL;
+	if (!(domain->finest >= 0))
+		refuse_domains("The step of values is positive.");
 	if (!(domain->start <= domain->lower && domain->lower <= domain->upper &&
 		  (domain->step.width > 0 || domain->step.months > 0)))
 		refuse_domains("The bounds and cells of a number must be in order.");

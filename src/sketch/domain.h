@@ -30,6 +30,8 @@ typedef struct RaceDomain
 	bool chosen;
 	double lower; /* lower bound of a number */
 	double upper;
+	double
+		finest; /* step of its values: 1 of whole numbers, .01 of numeric(p, 2); 0: none is known */
 	double start;  /* start of the first cell */
 	RaceStep step; /* from each cell to the next one */
 	/*
@@ -73,6 +75,9 @@ extern RaceUnit race_domain_unit(const RaceDomain *domain);
 
 /* Return a step of calendar months, of dates or times. */
 extern RaceStep race_months_step(RaceUnit unit, uint32 months);
+
+/* Return the end of the last cell: the upper bound, or the next value after it. */
+extern double race_domain_end(const RaceDomain *domain);
 
 /* Set the cells of a domain of numbers. */
 extern void race_domain_cells(const RaceDomain *domain, RaceNumberCells *cells);
