@@ -319,7 +319,8 @@ SELECT min(value1), max(value1), count(*) FROM race_crosstab('prices', 'p');
 SELECT value, source FROM race_histogram('prices', 'p', bins => 3);
 SELECT bool_and(x::numeric = round(x::numeric, 2)) AS multiples FROM race_curve('prices', 'p', 200);
 CREATE TABLE synthetic_prices (p float8, q float8);
-SELECT bool_and(p::numeric = round(p::numeric, 2)) AS multiples, max(p), count(DISTINCT p), count(*) FILTER (WHERE q > 50) < 100 AS below
+SELECT bool_and(p::numeric = round(p::numeric, 2)) AS multiples, max(p), count(DISTINCT p),
+	count(*) FILTER (WHERE q > 50) < 100 AS below
 FROM race_synthesize(NULL::synthetic_prices, 'prices', 10000);
 -- ranges of whole numbers are of the whole numbers between their ends
 SELECT round(a.count) = round(b.count) AS same
