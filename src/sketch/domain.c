@@ -517,7 +517,7 @@ read_step(RaceDomain *domain, JsonbContainer *object)
 		return;
 	}
 	if ((unit != RACE_UNIT_DAY && unit != RACE_UNIT_INSTANT) ||
-		!(months >= 1 && months <= RACE_MOST_MONTHS) || months != floor(months))
+		!(months >= 1 && months * domain->n <= RACE_MOST_MONTHS) || months != floor(months))
 		refuse_domains("Dates and times have cells of a whole number of months.");
 	domain->step = race_months_step(unit, (uint32) months);
 }
@@ -534,8 +534,8 @@ read_number(RaceDomain *domain, JsonbContainer *object)
 	domain->start = number_at(object, "start");
 	read_step(domain, object);
 	domain->unenforced = value_of(object, "unenforced", jbvBool, true) != NULL;
-	if (!(domain->finest >= 0))
-		refuse_domains("The step of values is positive.");
+	if (!(domain->finest >= 0) || !isfinite(race_domain_end(domain)))
+		refuse_domains("The step of values is positive, and there is a next value.");
 	if (!(domain->start <= domain->lower && domain->lower <= domain->upper &&
 		  (domain->step.width > 0 || domain->step.months > 0)))
 		refuse_domains("The bounds and cells of a number must be in order.");
