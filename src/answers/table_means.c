@@ -249,6 +249,7 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 	double *values = palloc0(groups * sizeof(double));
 	double *flat = palloc0(groups * sizeof(double));
 	double *squares = palloc0(groups * sizeof(double));
+	double *even = palloc0(3 * groups * sizeof(double));
 	uint32 *next_cells = neighbours_of_cells(group_of, domain->n);
 
 	CHECK_FOR_INTERRUPTS();
@@ -276,16 +277,21 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 		inside[group] += means->share[i] * own * weight;
 		values[group] += means->share[i] * own * weight * means->value[i];
 		flat[group] += means->share[i] * weight * means->value[i] / totals[group];
+		even[3 * group]++;
+		even[3 * group + 1] += weight;
+		even[3 * group + 2] += weight * means->value[i];
 	}
 	memset(sums, 0, sizeof(Sums));
 	for (uint32 i = 0; i < groups; i++)
 	{
-		double part = all[i] > 0 ? inside[i] / all[i] : 0;
-		double value = all[i] > 0 ? values[i] / all[i] : 0;
+		/* the model has no records where noise is negative: without those, sums would be too large */
+		bool known = all[i] > 0;
+		double part = known ? inside[i] / all[i] : even[3 * i + 1] / Max(even[3 * i], 1);
+		double value = known ? values[i] / all[i] : even[3 * i + 2] / Max(even[3 * i], 1);
 
 		sums->count += counts[i] * part;
 		sums->sum += counts[i] * value;
-		sums->flat += counts[i] * flat[i];
+		sums->flat += counts[i] * (known ? flat[i] : value);
 		sums->variance += variance * part * part;
 		sums->sum_variance += variance * value * value;
 		sums->covariance += variance * part * value;
