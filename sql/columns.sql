@@ -138,7 +138,9 @@ CALL race_describe('schemas', 'pressure', 200, 200.0000000000004, step => 1e-14)
 CALL race_describe('schemas', 'pressure', -1e308, 1e308);
 CALL race_describe('schemas', 'pressure', -1e308, 1e308, step => 1e308);
 CALL race_describe('schemas', 'id', 0, 9223372036854775807);
-CALL race_describe('schemas', 'later', '2020-01-01', '2021-01-01', step => '1 month');
+CALL race_describe('schemas', 'later', '2020-01-01', '2021-01-01', step => '1 month 3 days');
+CALL race_describe('schemas', 'later', '2020-01-01', '2021-01-01', step => '-1 month');
+CALL race_describe('schemas', 'i', '0', '1 year', step => '1 month');
 CALL race_describe('schemas', 'later', '2020-01-01', 'infinity');
 CALL race_describe('schemas', 'later', '2020-01-01', '5');
 CALL race_describe('schemas', 'town', 0, 1);
@@ -173,7 +175,7 @@ SELECT jsonb_pretty(domain_of('tz')) AS tz;
 SELECT v, _racepriv._race_cells(domain_of('age'), v)
 FROM unnest('{-2147483648,-1,0,1,119,120,121,2147483647,NULL}'::int[]) v;
 SELECT left(v::text, 9) AS v, _racepriv._race_cells(domain_of('price'), v)
-FROM unnest('{-1e500,-0.01,0,3.90,3.91,999.99,1e500,NaN,NULL}'::numeric[]) v;
+FROM unnest('{-1e500,-0.01,0,4.99,5,999.99,1e500,NaN,NULL}'::numeric[]) v;
 SELECT v, _racepriv._race_cells(domain_of('pressure'), v)
 FROM unnest('{-inf,0,0.1,0.3,0.7,29.9,299.4,299.5,inf,NaN,NULL}'::float8[]) v;
 SELECT v, _racepriv._race_cells(domain_of('later'), v)
@@ -213,11 +215,48 @@ END $$;
 SELECT d, refuses(CASE WHEN d LIKE '{%' THEN jsonb_build_array(domain_of('age')->0 || d::jsonb) ELSE d::jsonb END)
 FROM unnest(ARRAY['1', '[]', '[1]', '[[]]', '[{}]', '{"kind": 1}', '{"kind": "x"}', '{"cells": 0}', '{"cells": 1}',
 	'{"cells": 1.5}', '{"cells": 1e9}', '{"null": null}', '{"group": 0}', '{"group": 500}', '{"lower": 1e400}',
-	'{"lower": 121}', '{"start": 5}', '{"width": 0}', '{"width": 1e308}', '{"whole": 1}', '{"step": "a"}',
+	'{"lower": 121}', '{"start": 5}', '{"width": 0}', '{"width": 1e308}', '{"whole": 1}', '{"months": 1}',
+	'{"months": "a"}', '{"type": "date", "months": 1.5}', '{"type": "date", "months": 1, "start": -1}',
+	'{"type": "date", "months": 1}',
 	'{"kind": "category"}', '{"kind": "category", "cells": 3, "group": 1, "categories": ["a"]}',
 	'{"kind": "category", "cells": 2, "group": 1, "categories": [1]}',
 	'{"kind": "category", "cells": 2, "group": 1, "categories": {"a": 1}}']) d;
 \pset format aligned
+
+-- ------------------------------------------------------------ round steps
+CREATE TABLE steps (
+	half float8, fifths real, wide float8, cents numeric(5,2), many int,
+	year date, century date, day timestamp, months timestamptz, weeks date, quarters timestamptz, odd date,
+	hour interval);
+CALL race_protect('steps', 'steps', 1, columns => '{"half": [0.1, 100], "fifths": [0, 0.7], "wide": [-1e9, 1e9],
+	"cents": [0, 1.5], "many": [18, 50000], "year": ["2026-01-01", "2026-12-31"],
+	"century": ["1925-02-03", "2024-12-31"], "day": ["2026-01-01", "2026-01-02"],
+	"months": ["2020-01-15 12:00+00", "2025-01-01+00"],
+	"weeks": {"lower": "2026-01-01", "upper": "2026-12-31", "step": "1 week"},
+	"quarters": {"lower": "2020-02-01+00", "upper": "2025-12-31+00", "step": "3 months"},
+	"odd": {"lower": "2020-01-05", "upper": "2020-12-31", "step": 10}, "hour": ["0", "1 hour"]}');
+SELECT k.column_name, k.lower, k.upper, k.step, k.cells, k.domain->'start' AS start, k.domain->'group' AS "group"
+FROM _racepriv._race_columns_of_dataset('steps', 'columns.steps'::regclass, NULL) k;
+-- months and weeks begin where date_trunc says, in UTC, whatever the session's settings are
+SET timezone = 'America/New_York';
+SET datestyle = 'German, DMY';
+SELECT c.column_name, count(DISTINCT c.cell) AS cells, count(DISTINCT date_trunc(c.field, c.v)) AS periods,
+	count(DISTINCT (c.cell, date_trunc(c.field, c.v))) AS both
+FROM (
+	SELECT k.column_name, f.field, v AT TIME ZONE 'UTC' AS v, CASE k.type WHEN 'date'
+		THEN _racepriv._race_cells(jsonb_build_array(k.domain), (v AT TIME ZONE 'UTC')::date)
+		ELSE _racepriv._race_cells(jsonb_build_array(k.domain), v) END AS cell
+	FROM _racepriv._race_columns_of_dataset('steps', 'columns.steps'::regclass, '{century,months,weeks,quarters}') k
+	JOIN (
+		VALUES ('century', 'quarter'), ('months', 'month'), ('weeks', 'week'), ('quarters', 'quarter')
+	) f (name, field) ON f.name = k.column_name,
+		LATERAL (SELECT left(k.lower, 10) || '+00' AS lower, left(k.upper, 10) || '+00' AS upper) b,
+		generate_series(b.lower::timestamptz, b.upper::timestamptz, interval '23 hours 59 minutes') v
+	WHERE k.column_name <> 'century' OR extract(day FROM v AT TIME ZONE 'UTC') IN (1, 28)
+) c GROUP BY 1 ORDER BY 1;
+RESET timezone;
+RESET datestyle;
+DROP TABLE steps;
 
 -- ------------------------------------------------------------ releases by columns
 -- At an enormous epsilon there is no noise to speak of.

@@ -21,7 +21,7 @@ CALL race_release_sketch('front moments', 'guests', race_moment_params('{0,50}',
 	'ARRAY[age, pressure]', 1e6, columns => '{age,pressure}');
 RESET client_min_messages;
 
--- means: of all, by a column, by two, of some
+-- means: of all, by a column, by two, of some.  Whole numbers of type float8 count as the middle of [x, x + 1).
 SELECT m.value1,
 	m.value2,
 	abs(m.mean - t.mean) < 0.01 AS right,
@@ -30,7 +30,7 @@ SELECT m.value1,
 	m.source
 FROM race_mean('guests all', 'age') m, (SELECT avg(age) AS mean FROM guests) t \gx
 SELECT m.value1,
-	abs(m.mean - t.mean) < 0.5 AS near,
+	abs(m.mean - t.mean) < 0.6 AS near,
 	t.mean BETWEEN m.lower - 1e-3 AND m.upper + 1e-3 AS inside,
 	round(m.count) AS count,
 	m.source
@@ -67,7 +67,7 @@ SELECT count(*), bool_and(mean IS NULL OR upper - lower > 50) AS wide FROM race_
 SELECT q.p, q.value = t.value AS right, q.value BETWEEN q.lower AND q.upper AS inside, q.text
 FROM race_quantiles('guests all', 'age') q,
 	LATERAL (SELECT percentile_disc(q.p) WITHIN GROUP (ORDER BY age) AS value FROM guests) t;
-SELECT abs(q.value - t.value) < 0.5 AS near, t.value BETWEEN q.lower AND q.upper AS inside
+SELECT abs(q.value - t.value) < 1 AS near, t.value BETWEEN q.lower AND q.upper AS inside
 FROM race_quantiles('guests all', 'pressure', '{0.1,0.5,0.9}') q,
 	LATERAL (SELECT percentile_cont(q.p) WITHIN GROUP (ORDER BY pressure) AS value FROM guests) t;
 SELECT q.text, t.value BETWEEN date '2000-01-01' + q.lower::int AND date '2000-01-01' + q.upper::int AS inside
@@ -117,12 +117,12 @@ SELECT count(*), round(sum(count)) BETWEEN 19500 AND 19700 AS all FROM race_hist
 -- charts: curves, heat maps, trends
 SELECT abs(sum(density * width) - 1) < 1e-6 AS one, bool_and(density BETWEEN lower AND upper) AS inside, min(x), max(x)
 FROM (SELECT *, coalesce(lead(x) OVER (ORDER BY x) - x, 1) AS width FROM race_curve('guests all', 'age', 200)) c;
-SELECT count(*), abs(sum(count_per_unit * 200 / 64) - 20000) < 0.5 AS all FROM race_curve('guests all', 'pressure', 64);
+SELECT count(*), abs(sum(count_per_unit * 200 / 40) - 20000) < 0.5 AS all FROM race_curve('guests all', 'pressure', 64);
 SELECT count(*), bool_and(x BETWEEN 20 AND 60) AS inside FROM race_curve('guests all', 'age', lower => 20, upper => 60);
 SELECT bool_and(density < 1e-6) AS nobody
 FROM race_curve('guests short', 'age', "where" => '{"town": "Oslo"}') WHERE x > 60 OR x < 35;
 SELECT count(*), abs(sum(density * 5) - 0.2 / (t.high - t.low)) < 1 AS sums
-FROM race_heatmap('guests short', 'age', 'pressure') h, (VALUES (50, 56.25)) t (low, high) GROUP BY t.low, t.high;
+FROM race_heatmap('guests short', 'age', 'pressure') h, (VALUES (50, 55)) t (low, high) GROUP BY t.low, t.high;
 SELECT count(*), bool_and(density > 0) AS dense
 FROM race_heatmap('guests short', 'age', 'pressure') WHERE x2 BETWEEN 90 + x1 AND 100 + x1;
 SELECT count(*) BETWEEN 9 AND 25 AS few,
@@ -134,6 +134,13 @@ FROM race_heatmap('guests short', 'age', 'pressure', lower => '{20,100}', upper 
 SELECT count(*), count(mean), corr(mean, x) > 0.99 AS rises, min(value)
 FROM race_trend('guests short', 'pressure', 'age');
 SELECT count(*), min(value), max(value) FROM race_trend('guests all', 'age', 'day');
+-- a year of dates has its months, numbers have round ranges
+SELECT h.value, round(h.count) = t.n AS right, h.source
+FROM race_histogram('guests all', 'day') h JOIN (
+	SELECT date_trunc('month', day) AS month, count(*) AS n FROM guests GROUP BY 1
+) t ON h.value LIKE to_char(t.month, '[YYYY-MM-DD,%') ORDER BY t.month;
+SELECT count(*), min(high - low), max(high - low), bool_and(source = 'measured') AS measured
+FROM race_histogram('guests all', 'pressure');
 
 -- classes, correlations
 SELECT c.value, abs(c.probability - t.p) < 0.01 AS right, abs(c.prior - t.prior) < 0.001 AS prior

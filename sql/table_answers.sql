@@ -273,10 +273,10 @@ FROM (
 	FROM generate_series(1, 10000) i GROUP BY i % 11
 ) g;
 -- ------------------------------------------------------------ blocks of cells
--- Of even numbers and little epsilon, 8 of 256 cells are one block; a look says otherwise in less than one of 10,000
+-- Of even numbers and little epsilon, 4 of 200 cells are one block; a look says otherwise in less than one of 10,000
 -- releases, and of four of them less than once in 10^16.  With much epsilon there is no look.
 CREATE TABLE even (x float8 NOT NULL CHECK (x BETWEEN 0 AND 1), n int NOT NULL CHECK (n BETWEEN 0 AND 99));
-INSERT INTO even SELECT (i % 256 + 0.5) / 256, i % 100 FROM generate_series(0, 2559) i;
+INSERT INTO even SELECT (i % 200 + 0.5) / 200, i % 100 FROM generate_series(0, 1999) i;
 CALL race_protect('even', 'even', 1e6);
 DO $$ BEGIN
 	FOR i IN 1 .. 4 LOOP
@@ -290,12 +290,38 @@ FROM generate_series(1, 4) i, LATERAL (SELECT count(*) AS ranges FROM race_cross
 SELECT w."where",
 	bool_or(c.source = 'measured') AS measured,
 	bool_and(c.lower <= c.count AND c.count <= c.upper) AS within
-FROM unnest('{"{\"x\": [0.125, 0.5]}","{\"x\": [0.125, 0.501]}"}'::jsonb[]) w ("where"), generate_series(1, 4) i,
-	LATERAL race_count('even ' || i, w."where") c WHERE (SELECT count(*) FROM race_crosstab('even ' || i, 'x')) = 32
+FROM unnest('{"{\"x\": [0.12, 0.5]}","{\"x\": [0.12, 0.501]}"}'::jsonb[]) w ("where"), generate_series(1, 4) i,
+	LATERAL race_count('even ' || i, w."where") c WHERE (SELECT count(*) FROM race_crosstab('even ' || i, 'x')) = 50
 GROUP BY 1 ORDER BY 1;
 SELECT min(q.n) AS quantiles, min(k.n) AS places FROM generate_series(1, 4) i,
 	LATERAL (SELECT count(*) AS n FROM race_quantiles('even ' || i, 'x') WHERE lower <= value AND value <= upper) q,
 	LATERAL (SELECT count(*) AS n FROM race_curve('even ' || i, 'x')) k;
+-- ------------------------------------------------------------ values of a known step are points
+CREATE TABLE prices (
+	p numeric(4,2) NOT NULL CHECK (p BETWEEN 0 AND 1), q numeric(5,2) NOT NULL CHECK (q BETWEEN 0 AND 100));
+INSERT INTO prices SELECT (i % 101 * (i % 3)) % 101 / 100.0, i % 50 + (i % 2) * 0.49 FROM generate_series(1, 10000) i;
+CALL race_protect('prices', 'prices', 1e12);
+CALL race_release('prices', 'prices', '{p,q}', 1e9);
+SELECT abs(m.mean - t.mean) < 1e-4 AS right, m.upper - m.lower < 1e-3 AS narrow
+FROM race_mean('prices', 'p') m, (SELECT avg(p) AS mean FROM prices) t;
+-- where cells have several, their middle
+SELECT abs(m.mean - t.mean) < 1e-3 AS right, m.upper - t.mean > 0.2 AND t.mean - m.lower > 0.2 AS wide
+FROM race_mean('prices', 'q') m, (SELECT round(avg(q), 3) AS mean FROM prices) t;
+SELECT q.value = t.value AS right, q.lower = q.value AND q.upper = q.value AS one
+FROM race_quantiles('prices', 'p', '{0.1,0.5,0.9}') q,
+	LATERAL (SELECT percentile_disc(q.p) WITHIN GROUP (ORDER BY p) AS value FROM prices) t;
+SELECT round(c.count) = t.n AS right, c.source FROM race_count('prices', '{"p": 0.29}') c,
+	(SELECT count(*) AS n FROM prices WHERE p = 0.29) t;
+SELECT round(c.count) = t.n AS right, c.source FROM race_count('prices', '{"p": [0.285, 0.575]}') c,
+	(SELECT count(*) AS n FROM prices WHERE p BETWEEN 0.285 AND 0.575) t;
+SELECT count FROM race_count('prices', '{"p": 0.295}');
+SELECT min(value1), max(value1), count(*) FROM race_crosstab('prices', 'p');
+SELECT value, source FROM race_histogram('prices', 'p', bins => 3);
+SELECT bool_and(x::numeric = round(x::numeric, 2)) AS multiples FROM race_curve('prices', 'p', 200);
+CREATE TABLE synthetic_prices (p float8, q float8);
+SELECT bool_and(p::numeric = round(p::numeric, 2)) AS multiples, max(p), count(DISTINCT p),
+	count(*) FILTER (WHERE q > 50) < 100 AS below
+FROM race_synthesize(NULL::synthetic_prices, 'prices', 10000);
 -- ranges of whole numbers are of the whole numbers between their ends
 SELECT round(a.count) = round(b.count) AS same
 FROM race_count('even, much', '{"n": [9.5, 19.5]}') a, race_count('even, much', '{"n": [10, 20]}') b;

@@ -96,9 +96,16 @@ race_tables_edge(const RaceDomain *domain, uint32 cell)
 {
 	RaceNumberCells cells;
 
-	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
-						  domain->n);
-	return Min(Max(race_cell_edge(&cells, cell), domain->lower), domain->upper + domain->whole);
+	race_domain_cells(domain, &cells);
+	return Min(Max(race_cell_edge(&cells, cell), domain->lower), race_domain_end(domain));
+}
+
+double
+race_tables_last(const RaceDomain *domain, double low, double high)
+{
+	double step = domain->finest;
+
+	return step > 0 ? Max(race_multiple_below(step, high - step / 2), low) : high;
 }
 
 double
@@ -236,14 +243,23 @@ race_tables_number(const RaceDomain *domain, char *text)
  */
 #define OF_UPPER_BOUND 1e-12
 
+/* Return the first value from a number on. */
+static double
+value_from(const RaceDomain *domain, double x)
+{
+	double below = isinf(x) ? x : race_multiple_below(domain->finest, x);
+
+	return below < x ? race_multiple_above(domain->finest, x) : below;
+}
+
 void
 race_tables_range(const RaceDomain *domain, double from, double to, double *weights)
 {
-	/* whole numbers are in a range if they are in that from the next whole number */
-	if (domain->whole)
+	/* values with a step are in a range if they are in that from the next value */
+	if (domain->finest > 0)
 	{
-		from = ceil(from);
-		to = ceil(to);
+		from = value_from(domain, from);
+		to = value_from(domain, to);
 	}
 	for (uint32 i = 0; i < domain->n; i++)
 	{
@@ -255,7 +271,7 @@ race_tables_range(const RaceDomain *domain, double from, double to, double *weig
 
 		if (low == high)
 			part = from <= low && low < to;
-		else if (i + 1 == domain->n && !domain->whole && from == high && high < to)
+		else if (i + 1 == domain->n && domain->finest == 0 && from == high && high < to)
 			part = OF_UPPER_BOUND;
 		weights[i] = Max(weights[i], part);
 	}
@@ -267,8 +283,7 @@ weigh_cell(const RaceDomain *domain, const JsonbValue *value, double *weights)
 {
 	RaceNumberCells cells;
 
-	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
-						  domain->n);
+	race_domain_cells(domain, &cells);
 	weights[race_cell_of_number(&cells, number_of(domain, value, 0))] = 1;
 }
 
@@ -307,14 +322,16 @@ choose_cells(const RaceDomain *domain, JsonbValue *value, bool record)
 			refuse_value(domain, "a range that ends before it begins");
 		race_tables_range(domain, from, to, weights);
 	}
-	else if (!is_array && value->type != jbvNull && domain->whole)
+	else if (!is_array && value->type != jbvNull && domain->finest > 0)
 	{
 		double number = number_of(domain, value, 0);
 
-		/* what has a fraction is none of the values */
-		if (number == floor(number))
-			race_tables_range(domain, number, Max(number + 1, nextafter(number, INFINITY)),
-							  weights);
+		/* what is no multiple of their step is none of the values */
+		if (number == value_from(domain, number))
+			race_tables_range(
+				domain, number,
+				Max(race_multiple_above(domain->finest, number), nextafter(number, INFINITY)),
+				weights);
 	}
 	else
 		refuse_value(domain, is_array ? "such an array" : "a single value");
@@ -957,7 +974,7 @@ race_tables_lines(const RaceOpenTables *open, uint32 column, bool groups, uint32
 void
 race_tables_add_range(RaceResultRow *row, const RaceDomain *domain, double low, double high)
 {
-	if (low == high || (domain->whole && high - low == 1))
+	if (race_tables_last(domain, low, high) == low)
 		race_row_add_text(row, race_domain_number_text(domain, low));
 	else
 		race_row_add_text(row,

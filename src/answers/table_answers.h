@@ -46,6 +46,9 @@ extern int race_tables_column_or_none(const RaceOpenTables *open, const char *na
  */
 extern double race_tables_edge(const RaceDomain *domain, uint32 cell);
 
+/* Return the last value of a range; where no step of values is known, its upper edge. */
+extern double race_tables_last(const RaceDomain *domain, double low, double high);
+
 /* Return the middle of a range; the sum of its ends may be too large for a double. */
 extern double race_tables_middle(double low, double high);
 

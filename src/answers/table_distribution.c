@@ -179,7 +179,7 @@ race_histogram_columns(PG_FUNCTION_ARGS)
 static double
 place_of_range(const RaceDomain *domain, const RaceRange *range)
 {
-	bool single = range->low == range->high || (domain->whole && range->high - range->low == 1);
+	bool single = race_tables_last(domain, range->low, range->high) == range->low;
 
 	return single ? range->low : race_tables_middle(range->low, range->high);
 }
@@ -323,8 +323,9 @@ find_quantile(const Quantiles *quantiles, double p)
 		if (!(quantiles->count[i] > before && quantiles->count[i] >= wanted))
 			continue;
 		x = range->low + (range->high - range->low) * Min(Max(part, 0), 1);
-		if (domain->whole)
-			x = Min(floor(x), range->high - 1);
+		if (domain->finest > 0)
+			x = Min(race_multiple_below(domain->finest, x),
+					race_tables_last(domain, range->low, range->high));
 		return Min(Max(x, domain->lower), domain->upper);
 	}
 	return NAN;
@@ -346,7 +347,7 @@ bound_quantile(const Quantiles *quantiles, double p, double x, double *lower, do
 			*lower = all[i].low;
 	for (uint64 i = 0; i < distribution->n && isnan(*upper); i++)
 		if (all[i].answer.lower >= p * last->answer.upper || all[i].high >= domain->upper)
-			*upper = all[i].high - domain->whole;
+			*upper = race_tables_last(domain, all[i].low, all[i].high);
 	*lower = fmin(*lower, x);
 	*upper = fmax(*upper, x);
 }

@@ -131,7 +131,7 @@ race_tables_values(const RaceDomain *domain, double *value, double *half, int *e
 		else
 		{
 			double low = race_tables_edge(domain, i);
-			double high = race_tables_edge(domain, i + 1) - domain->whole;
+			double high = race_tables_last(domain, low, race_tables_edge(domain, i + 1));
 
 			*half = Max(*half, (high - low) / 2);
 			value[i] = race_tables_middle(low, high);
@@ -249,6 +249,7 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 	double *values = palloc0(groups * sizeof(double));
 	double *flat = palloc0(groups * sizeof(double));
 	double *squares = palloc0(groups * sizeof(double));
+	double *even = palloc0(3 * groups * sizeof(double));
 	uint32 *next_cells = neighbours_of_cells(group_of, domain->n);
 
 	CHECK_FOR_INTERRUPTS();
@@ -276,16 +277,21 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 		inside[group] += means->share[i] * own * weight;
 		values[group] += means->share[i] * own * weight * means->value[i];
 		flat[group] += means->share[i] * weight * means->value[i] / totals[group];
+		even[3 * group]++;
+		even[3 * group + 1] += weight;
+		even[3 * group + 2] += weight * means->value[i];
 	}
 	memset(sums, 0, sizeof(Sums));
 	for (uint32 i = 0; i < groups; i++)
 	{
-		double part = all[i] > 0 ? inside[i] / all[i] : 0;
-		double value = all[i] > 0 ? values[i] / all[i] : 0;
+		/* the model has no records where noise is negative: without those, sums would be too large */
+		bool known = all[i] > 0;
+		double part = known ? inside[i] / all[i] : even[3 * i + 1] / Max(even[3 * i], 1);
+		double value = known ? values[i] / all[i] : even[3 * i + 2] / Max(even[3 * i], 1);
 
 		sums->count += counts[i] * part;
 		sums->sum += counts[i] * value;
-		sums->flat += counts[i] * flat[i];
+		sums->flat += counts[i] * (known ? flat[i] : value);
 		sums->variance += variance * part * part;
 		sums->sum_variance += variance * value * value;
 		sums->covariance += variance * part * value;
@@ -706,10 +712,13 @@ add_group(Means *means, const RaceTableLine *const *line)
 	const RaceDomain *domain = &means->open.domains[means->by[0]];
 
 	if (means->along)
+	{
+		double low = race_tables_edge(domain, line[0]->first);
+		double high = race_tables_edge(domain, line[0]->last + 1);
+
 		race_row_add(&means->row,
-					 Float8GetDatum(race_tables_middle(race_tables_edge(domain, line[0]->first),
-													   race_tables_edge(domain, line[0]->last + 1) -
-														   domain->whole)));
+					 Float8GetDatum(race_tables_middle(low, race_tables_last(domain, low, high))));
+	}
 	for (int i = 0; i < (means->along ? 1 : 2); i++)
 		if (i < means->by_n)
 			race_tables_add_label(&means->row, &means->open.domains[means->by[i]], line[i]);
@@ -842,7 +851,7 @@ static double
 read_edge(const RaceDomain *domain, char *text)
 {
 	double edge = race_tables_number(domain, text);
-	double end = domain->upper + domain->whole;
+	double end = race_domain_end(domain);
 
 	if (isinf(edge) && strcmp(text, race_domain_number_text(domain, end)) == 0)
 		edge = end;
@@ -874,35 +883,103 @@ read_edges(RaceRanges *ranges, ArrayType *array)
 	return n - 1;
 }
 
-/* Return the smallest of 1, 2, 5, 10, ... from x on; of fractions also .5, .2, .1, ...; 0 for 0. */
+/* Return the end of ranges: whole numbers have one after them, of others the last has the bound. */
 static double
-round_width(double x, bool whole)
+end_of_ranges(const RaceDomain *domain)
 {
-	double ten = whole || x >= 1 || !(x > 0) ? 1 : pow(10, floor(log10(x)));
-
-	if (!(x > 0) || !(ten > 0))
-		return 0;
-	return ten < 1 ? race_round_width(x / ten) / rint(1 / ten) : race_round_width(x);
+	return domain->whole ? race_domain_end(domain) : domain->upper;
 }
 
-/* Set edges of ranges of this width, from a number that is no more than the lower bound. */
+/*
+ * Set edges of ranges of a step, at most so many, which begin at start; those beyond the bounds are
+ * the bounds.
+ */
 static uint32
-space_edges(RaceRanges *ranges, double from, double width)
+space_edges(RaceRanges *ranges, double start, const RaceStep *step, uint32 most)
 {
 	const RaceDomain *domain = ranges->domain;
-	double end = domain->upper + domain->whole;
-	/* bounds that are equal, or nearly, leave no width */
-	uint32 n = width > 0 ? (uint32) Min(Max(ceil((end - from) / width - 1e-9), 1), MOST_RANGES) : 1;
+	double end = race_domain_end(domain);
+	uint32 n = Min(race_number_cells_count(end_of_ranges(domain), start, step, false), most);
 	RaceNumberCells cells;
 
-	race_number_cells_set(&cells, domain->lower, end, from, width, n);
+	race_number_cells_set(&cells, domain->lower, end, start, step, n);
 	ranges->edges = palloc((n + 1) * sizeof(double));
-	ranges->edges[0] = domain->lower;
-	for (uint32 i = 1; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		ranges->edges[i] = Min(Max(race_cell_edge(&cells, i), domain->lower), end);
 	ranges->edges[n] = end;
 	ranges->to_the_end = true;
 	return n;
+}
+
+/* Return whether n ranges between the edges are unions of so many cells. */
+static bool
+edges_meet_cells(const RaceRanges *ranges, uint32 n, uint32 block)
+{
+	RaceNumberCells cells;
+
+	race_domain_cells(ranges->domain, &cells);
+	for (uint32 i = 1; i < n; i++)
+	{
+		uint32 cell = race_cell_of_number(&cells, ranges->edges[i]);
+
+		if (cell % block != 0 || race_cell_edge(&cells, cell) != ranges->edges[i])
+			return false;
+	}
+	return true;
+}
+
+/* Ranges may be so much longer than wanted if they are round then. */
+#define MOST_LONGER 5
+
+/* Set edges of ranges of a round step that are unions of blocks of cells; 0 if no such step is. */
+static uint32
+try_edges(RaceRanges *ranges, uint32 block)
+{
+	const RaceDomain *domain = ranges->domain;
+	RaceUnit unit = race_domain_unit(domain);
+	double range = end_of_ranges(domain) - domain->lower;
+	double least = Max(range / RANGES, block * race_step_length(&domain->step));
+	RaceStep step = race_round_step(unit, least, true);
+
+	/* bound: the round steps from 1 to MOST_LONGER times as long; the first one may be longer */
+	do
+	{
+		uint32 n =
+			space_edges(ranges, race_step_start(unit, &step, domain->lower), &step, MOST_RANGES);
+
+		if (edges_meet_cells(ranges, n, block))
+			return n;
+		pfree(ranges->edges);
+		step = race_next_step(unit, &step, true);
+	} while (race_step_length(&step) <= MOST_LONGER * least);
+	return 0;
+}
+
+/*
+ * Set edges of round ranges: unions of blocks that were measured.  Dates and times have ranges of the
+ * calendar in any case: people ask for months, which are no unions of weeks.  Return how many there
+ * are.
+ */
+static uint32
+round_edges(RaceRanges *ranges)
+{
+	const RaceDomain *domain = ranges->domain;
+	uint32 block = ranges->open.model->table[ranges->column].block;
+	RaceStep step = domain->step;
+	bool numbers =
+		race_domain_unit(domain) == RACE_UNIT_NUMBER || race_domain_unit(domain) == RACE_UNIT_WHOLE;
+	uint32 n = try_edges(ranges, block);
+
+	if (n == 0 && block > 1 && !numbers)
+		n = try_edges(ranges, 1);
+	if (n > 0)
+		return n;
+	n = block *
+		(uint32) race_round_step(RACE_UNIT_WHOLE, ceil(domain->n / (double) block / RANGES), false)
+			.width;
+	step.width *= n;
+	step.months *= n;
+	return space_edges(ranges, domain->start, &step, MOST_RANGES);
 }
 
 /* Set edges from the lines of a table, some of them together if there are more than `most`. */
@@ -953,8 +1030,8 @@ choose_ranges(RaceRanges *ranges)
 	const RaceRangesRequest *request = &ranges->request;
 	bool edges = request->texts != NULL || request->edges != NULL;
 	int bins = request->has_bins ? request->bins : 0;
-	double range = domain->upper - domain->lower + domain->whole;
-	double width;
+	double range = end_of_ranges(domain) - domain->lower;
+	RaceStep step = {0};
 	uint32 n;
 
 	if (edges && request->has_bins)
@@ -988,15 +1065,10 @@ choose_ranges(RaceRanges *ranges)
 		refuse_edges(psprintf("bins must be a number from 1 to %d", MOST_RANGES));
 	if (request->as_measured || (bins == 0 && has_others(ranges)))
 		return edges_of_lines(ranges, has_others(ranges), bins > 0 ? bins : MOST_RANGES);
-	width = bins > 0 ?
-		range / bins :
-		Max(round_width(range / RANGES, domain->whole), range > 0 ? domain->width : 0);
-	if (domain->whole)
-		width = ceil(width);
-	return space_edges(ranges,
-					   bins > 0 || !(width > 0) ? domain->lower :
-												  floor(domain->lower / width + 1e-9) * width,
-					   width);
+	if (bins == 0 || range == 0)
+		return round_edges(ranges);
+	step.width = domain->whole ? ceil(range / bins) : range / bins;
+	return space_edges(ranges, domain->lower, &step, (uint32) bins);
 }
 
 RaceRanges *

@@ -27,8 +27,8 @@ typedef struct Piece
 {
 	uint32 first;
 	uint32 last;
-	double count;      /* records of a cell */
-	double prominence; /* records of a cell, above the higher saddle */
+	double count;      /* records of a cell of usual width */
+	double prominence; /* records of such a cell, above the higher saddle */
 } Piece;
 
 /* A mode of a column; NULL of a column in which none stands out */
@@ -55,8 +55,8 @@ typedef struct ColumnModes
  * Return the next cell.  The string bends where it touches the bound that lets it go no further.
  */
 static uint32
-find_stretch(const double *before, uint32 n, double radius, uint32 from, double *height,
-			 double *slope)
+find_stretch(const double *before, const double *at, uint32 n, double radius, uint32 from,
+			 double *height, double *slope)
 {
 	double least = -INFINITY;
 	double most = INFINITY;
@@ -64,12 +64,12 @@ find_stretch(const double *before, uint32 n, double radius, uint32 from, double 
 	uint32 most_at = n;
 	uint32 to = n;
 
-	*slope = (before[n] - *height) / (n - from);
+	*slope = (before[n] - *height) / (at[n] - at[from]);
 	for (uint32 i = from + 1; i <= n; i++)
 	{
 		double allowed = i == n ? 0 : radius;
-		double low = (before[i] - allowed - *height) / (i - from);
-		double high = (before[i] + allowed - *height) / (i - from);
+		double low = (before[i] - allowed - *height) / (at[i] - at[from]);
+		double high = (before[i] + allowed - *height) / (at[i] - at[from]);
 
 		if (low > most || high < least)
 		{
@@ -88,13 +88,13 @@ find_stretch(const double *before, uint32 n, double radius, uint32 from, double 
 			most_at = i;
 		}
 	}
-	*height += *slope * (to - from);
+	*height += *slope * (at[to] - at[from]);
 	return to;
 }
 
-/* Find the pieces of the taut string of the counts of n cells.  Return their number. */
+/* Find the pieces of the taut string of the counts of n cells between edges.  Return their number. */
 static uint32
-pull_string(const double *counts, uint32 n, double radius, Piece *pieces)
+pull_string(const double *counts, const double *at, uint32 n, double radius, Piece *pieces)
 {
 	double *before = palloc_extended((n + 1) * sizeof(double), MCXT_ALLOC_HUGE);
 	uint32 found = 0;
@@ -110,7 +110,7 @@ pull_string(const double *counts, uint32 n, double radius, Piece *pieces)
 
 		CHECK_FOR_INTERRUPTS();
 		piece->first = from;
-		from = find_stretch(before, n, radius, from, &height, &piece->count);
+		from = find_stretch(before, at, n, radius, from, &height, &piece->count);
 		piece->last = from - 1;
 	}
 	pfree(before);
@@ -163,6 +163,30 @@ keep_modes(Piece *pieces, uint32 n)
 	return found;
 }
 
+/*
+ * Return the edges of the cells of a column, in cells of usual width: bounds cut the first and the
+ * last one, and months are not equally long.
+ */
+static double *
+edges_in_cells(const RaceDomain *domain)
+{
+	double *at = palloc_extended((domain->n + 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	double length = race_step_length(&domain->step);
+	bool months = domain->step.months > 0;
+
+	for (uint32 i = 0; i <= domain->n; i++)
+		at[i] = months ? race_tables_edge(domain, i) / length : i;
+	if (!months && domain->lower < race_tables_edge(domain, domain->n))
+	{
+		at[0] = (domain->lower - domain->start) / length;
+		at[domain->n] = domain->n == 1 ? 1 :
+										 domain->n - 1 +
+				(race_tables_edge(domain, domain->n) - race_tables_edge(domain, domain->n - 1)) /
+					length;
+	}
+	return at;
+}
+
 static void
 add_modes(ColumnModes *modes, uint32 column)
 {
@@ -183,7 +207,7 @@ add_modes(ColumnModes *modes, uint32 column)
 	 */
 	radius = sqrt(log(2 / (1 - modes->confidence)) / 2 *
 				  (Max(records, 0) + domain->n * table->variance));
-	n = pull_string(counts, domain->n, radius, pieces);
+	n = pull_string(counts, edges_in_cells(domain), domain->n, radius, pieces);
 	n = n == 1 || records <= 0 ? 0 : keep_modes(pieces, n);
 	for (uint32 i = 0; i == 0 || i < Min(n, (uint32) modes->most); i++)
 	{
@@ -227,18 +251,20 @@ next_mode(void *state, uint64 i)
 	const ColumnMode *mode = list_nth(modes->modes, (int) i);
 	const RaceDomain *domain = mode->domain;
 	double low = race_tables_edge(domain, mode->piece.first);
-	double high = race_tables_edge(domain, mode->piece.last + 1) - domain->whole;
+	double high = race_tables_last(domain, low, race_tables_edge(domain, mode->piece.last + 1));
 	double x = race_tables_middle(low, high);
 
-	if (domain->whole)
-		x = floor(x);
+	if (domain->finest > 0)
+		x = race_multiple_below(domain->finest, x);
 	race_row_add(&modes->row, Int32GetDatum(mode->number));
 	race_row_add_text(&modes->row, domain->name);
 	race_row_add_if(&modes->row, mode->known, Float8GetDatum(x));
-	race_row_add_if(&modes->row, mode->known,
-					Float8GetDatum(mode->piece.count / mode->records / domain->width));
-	race_row_add_if(&modes->row, mode->known,
-					Float8GetDatum(mode->piece.prominence / mode->records / domain->width));
+	race_row_add_if(
+		&modes->row, mode->known,
+		Float8GetDatum(mode->piece.count / mode->records / race_step_length(&domain->step)));
+	race_row_add_if(
+		&modes->row, mode->known,
+		Float8GetDatum(mode->piece.prominence / mode->records / race_step_length(&domain->step)));
 	race_row_add(&modes->row, Float8GetDatum(low));
 	race_row_add(&modes->row, Float8GetDatum(high));
 	if (mode->known)

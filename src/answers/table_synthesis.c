@@ -208,14 +208,12 @@ static double
 number_in_cell(Synthesis *synthesis, const RaceDomain *domain, uint32 cell)
 {
 	double low = Max(race_tables_edge(domain, cell), domain->lower);
-	double high =
-		Min(race_tables_edge(domain, cell + 1), domain->whole ? domain->upper + 1 : domain->upper);
-	double u = draw_uniform(synthesis);
+	double high = race_tables_edge(domain, cell + 1);
+	double x = low + draw_uniform(synthesis) * (high - low);
 
-	if (!domain->whole)
-		return low + u * (high - low);
-	low = ceil(low);
-	return Min(low + floor(u * Max(ceil(high) - low, 1)), domain->upper);
+	return domain->finest > 0 ?
+		Min(Max(race_multiple_below(domain->finest, x), low), domain->upper) :
+		x;
 }
 
 /* Draw a cell with a value that the column can have, by its share of records, or return n. */

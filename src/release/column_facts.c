@@ -756,11 +756,16 @@ static void
 add_domains(RaceSchemaColumn *column, Oid type, int32 typmod)
 {
 	Oid base = getBaseTypeAndTypmod(type, &typmod);
-	RaceSubject value = {0, base, race_type_is_whole(base)};
+	RaceSubject value = {0, base, race_type_is_whole(base), race_type_is_whole(base) ? 1 : 0};
 
-	/* a scale of 0, as numeric_in() finds it in the modifier */
+	/* the scale, as numeric_in() finds it in the modifier */
 	if (base == NUMERICOID && typmod >= (int32) VARHDRSZ)
-		value.whole = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024 <= 0;
+	{
+		int scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+
+		value.whole = scale <= 0;
+		value.finest = strtod(psprintf("1e%d", -scale), NULL);
+	}
 	column->subject = value;
 	/* bound: domains over domains: a type is older than those over it */
 	while (get_typtype(type) == TYPTYPE_DOMAIN)

@@ -30,6 +30,7 @@ typedef struct RaceSubject
 	AttrNumber column; /* 0: the value of a SQL domain */
 	Oid type;          /* type of the column, without SQL domains */
 	bool whole;
+	double finest; /* step of values of the type, where there is one; else 0 */
 } RaceSubject;
 
 /* A column of a relation, and what its schema says */

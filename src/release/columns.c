@@ -20,6 +20,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "release/columns.h"
@@ -37,7 +38,8 @@
  * From what is known to cells.
  */
 
-#define MOST_VALUES 1024 /* cells of whole numbers: more values share cells */
+#define MOST_VALUES \
+	1024 /* cells of whole numbers, days and longer times: more values share cells */
 #define NUMBER_CELLS 256 /* cells of other numbers, without a step */
 #define NUMBER_GROUPS 64 /* groups of numbers in tables of two columns (test/bench/TABLES.md) */
 
@@ -48,59 +50,75 @@ typedef struct Reason
 	const char *arguments; /* arguments of race_describe() */
 } Reason;
 
+/* Return how many cells there may be of a step that is not asked for. */
+static uint32
+most_cells(RaceUnit unit, const RaceStep *step)
+{
+	bool values = unit == RACE_UNIT_WHOLE || unit == RACE_UNIT_DAY ||
+		(unit == RACE_UNIT_INSTANT && (step->months > 0 || step->width >= RACE_SECONDS_OF_DAY));
+
+	return values ? MOST_VALUES : NUMBER_CELLS;
+}
+
+/* Set where the cells of a step begin, and how many there are. */
 static void
-set_cells_of_number(RaceDomain *domain, bool aligned, Reason *reason)
+set_step(RaceDomain *domain, RaceUnit unit, const RaceStep *step)
+{
+	domain->step = *step;
+	domain->start = race_step_start(unit, step, domain->lower);
+	domain->n = race_number_cells_count(domain->upper, domain->start, step, domain->finest > 0);
+}
+
+/*
+ * Set the finest round step that makes no more cells than a table can have without losing more to
+ * noise than it gains.  Edges that people ask for are round, and what lies between edges is no
+ * measured count: cells of a part of the range, which no such edge meets, leave an error in each
+ * bin that no epsilon removes.  Values heap at round numbers, too.
+ */
+static void
+set_round_step(RaceDomain *domain, RaceUnit unit, double finest)
 {
 	double span = domain->upper - domain->lower;
-	double n;
+	RaceStep step;
 
-	domain->start = domain->lower;
-	if (domain->step > 0)
-		domain->width = domain->step;
-	else if (domain->whole)
+	step = race_round_step(unit, Max(span > 0 ? span / MOST_VALUES : 1, finest), false);
+	set_step(domain, unit, &step);
+	/* bound: steps up to 1,024 / 256 times as long, and one more, since cells begin below lower */
+	while (domain->n > most_cells(unit, &domain->step))
 	{
-		domain->width = span < MOST_VALUES ? 1 : race_round_width(ceil((span + 1) / MOST_VALUES));
-		if (aligned)
-			domain->start = floor(domain->lower / domain->width) * domain->width;
+		step = race_next_step(unit, &domain->step, false);
+		set_step(domain, unit, &step);
 	}
+}
+
+/* Return whether numbers near both bounds are much more precise than cells are wide. */
+static bool
+is_precise(const RaceDomain *domain)
+{
+	double width = domain->step.width;
+
+	return domain->step.months > 0 || domain->lower == domain->upper ||
+		(domain->lower + width != domain->lower && domain->upper - width != domain->upper);
+}
+
+static void
+set_cells_of_number(RaceDomain *domain, const RaceSubject *subject, const RaceStep *step,
+					Reason *reason)
+{
+	RaceUnit unit = race_domain_unit(domain);
+
+	RaceStep months = race_months_step(unit, step->months);
+
+	if (step->width > 0 || step->months > 0)
+		set_step(domain, unit, step->months > 0 ? &months : step);
 	else
-		domain->width = span > 0 ? span / NUMBER_CELLS : 1;
-	if (domain->whole)
-		n = floor((domain->upper - domain->start) / domain->width) + 1;
-	else
-		n = domain->step > 0 ? floor(span / domain->step) : span > 0 ? NUMBER_CELLS : 1;
-	if (!(n <= RACE_COLUMN_CELLS) || !(domain->width > 0))
-	{
-		domain->n = RACE_COLUMN_CELLS + 1;
-		return;
-	}
-	/* a number would be in many cells */
-	if (span > 0 &&
-		(domain->lower + domain->width == domain->lower ||
-		 domain->upper - domain->width == domain->upper))
+		set_round_step(domain, unit, subject->finest);
+	if (!is_precise(domain))
 	{
 		reason->why = "its cells would be narrower than its numbers are precise";
 		reason->arguments = "lower => ..., upper => ..., step => ...";
-		return;
 	}
-	domain->n = (uint32) Max(n, 1);
-	if (!domain->whole && domain->step > 0)
-	{
-		RaceNumberCells cells;
-
-		/* the upper bound is the end of the last cell, or in it */
-		race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
-							  domain->n);
-		/* bound: RACE_COLUMN_CELLS; rounding loses one or two */
-		while (domain->n <= RACE_COLUMN_CELLS && race_cell_edge(&cells, domain->n) < domain->upper)
-			domain->n++;
-	}
-	if (domain->n <= NUMBER_GROUPS)
-		domain->group = 1;
-	else if (!domain->whole && domain->step == 0 && domain->n == NUMBER_CELLS)
-		domain->group = NUMBER_CELLS / NUMBER_GROUPS;
-	else
-		domain->group = (uint32) Max(race_round_width(ceil((double) domain->n / NUMBER_GROUPS)), 2);
+	domain->group = race_round_group(unit, &domain->step, domain->n, NUMBER_GROUPS);
 }
 
 /* Order the places of texts by the texts; equal ones stay in their order. */
@@ -135,8 +153,8 @@ drop_equal(char **texts, uint32 n)
 
 /* Make the domain of a column; or say why there is none. */
 static void
-plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDomain *domain,
-			Reason *reason)
+plan_domain(const RaceSchemaColumn *column, bool described, const RaceStep *step,
+			RaceDomain *domain, Reason *reason)
 {
 	const RaceFacts *facts = &column->facts;
 	bool number = race_type_is_number(column->subject.type);
@@ -161,7 +179,7 @@ plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDom
 			categories[domain->n++] = lfirst(cell);
 		race_domain_set_categories(domain, categories, drop_equal(categories, domain->n));
 		domain->has_other = described || !column->enforced;
-		if (step > 0)
+		if (step->width > 0 || step->months > 0)
 			reason->why = "a step is for numbers, and it has categories";
 	}
 	else if (!number)
@@ -192,15 +210,15 @@ plan_domain(const RaceSchemaColumn *column, bool described, double step, RaceDom
 		reason->why = "its bounds are larger than 2^53";
 		reason->arguments = "lower => ..., upper => ...";
 	}
-	else if (column->subject.whole && step != rint(step))
+	else if (column->subject.whole && step->width != rint(step->width))
 		reason->why = "its values are whole numbers, and the step is not";
 	else
 	{
 		domain->whole = column->subject.whole;
+		domain->finest = domain->whole ? 1 : column->subject.finest;
 		domain->lower = facts->lower;
 		domain->upper = facts->upper;
-		domain->step = step;
-		set_cells_of_number(domain, column->subject.type != DATEOID, reason);
+		set_cells_of_number(domain, &column->subject, step, reason);
 	}
 	if (facts->unread != NULL && reason->arguments != NULL)
 		reason->why = psprintf("%s, as %s", reason->why, facts->unread);
@@ -295,7 +313,7 @@ set_column(RaceKnownColumn *column, const RaceColumnsOf *of, AttrNumber number,
 	column->type = format_type_be(schema->subject.type);
 	add_described(schema, described, &reason);
 	if (reason.why == NULL)
-		plan_domain(schema, described->has_categories, described->step, &column->domain, &reason);
+		plan_domain(schema, described->has_categories, &described->step, &column->domain, &reason);
 	column->domain.unenforced =
 		!column->domain.category && !schema->enforced && !described->has_bounds;
 	column->reason = reason.why;
@@ -323,7 +341,7 @@ number_at(HeapTuple tuple, TupleDesc row, int i, double *number)
 
 /*
  * Read a description from a row: type, lower, upper, step, categories, unit, description,
- * public_table, epsilon.
+ * public_table, epsilon, months of the step.
  */
 static RaceDescription *
 read_description(HeapTuple tuple, TupleDesc row, int first)
@@ -331,11 +349,12 @@ read_description(HeapTuple tuple, TupleDesc row, int first)
 	RaceDescription *result = palloc0(sizeof(RaceDescription));
 	bool isnull;
 	Datum categories;
+	Datum months;
 
 	result->type = SPI_getvalue(tuple, row, first);
 	result->has_bounds = number_at(tuple, row, first + 1, &result->lower);
 	(void) number_at(tuple, row, first + 2, &result->upper);
-	(void) number_at(tuple, row, first + 3, &result->step);
+	(void) number_at(tuple, row, first + 3, &result->step.width);
 	categories = SPI_getbinval(tuple, row, first + 4, &isnull);
 	result->has_categories = !isnull;
 	if (!isnull)
@@ -344,6 +363,9 @@ read_description(HeapTuple tuple, TupleDesc row, int first)
 	result->text = SPI_getvalue(tuple, row, first + 6);
 	result->public_table = SPI_getvalue(tuple, row, first + 7);
 	(void) number_at(tuple, row, first + 8, &result->epsilon);
+	months = SPI_getbinval(tuple, row, first + 9, &isnull);
+	if (!isnull)
+		result->step.months = DatumGetInt32(months);
 	return result;
 }
 
@@ -360,7 +382,7 @@ read_descriptions(const RaceLedger *ledger, const RaceColumnsOf *of, int columns
 	race_ledger_run(
 		ledger,
 		"SELECT DISTINCT ON (r.column_name) r.column_name, r.type, r.lower, r.upper, r.step, r.categories,"
-		" r.unit, r.description, r.public_table, r.epsilon"
+		" r.unit, r.description, r.public_table, r.epsilon, r.step_months"
 		" FROM _racepriv.race_descriptions r WHERE r.dataset = $1 ORDER BY r.column_name, r.revision DESC",
 		1, &name);
 	for (uint64 i = 0; i < SPI_processed; i++)
@@ -493,11 +515,12 @@ race_column_describe(const RaceLedger *ledger, const RaceColumnsOf *of, AttrNumb
 {
 	Oid table = get_relname_relid("race_descriptions", get_namespace_oid(RACE_SCHEMA, false));
 	RaceKnownColumn column;
+	bool has_step = description->step.width > 0 || description->step.months > 0;
 
 	check_texts(description);
 	(void) race_lock_table(table, of->relation, true);
 	set_column(&column, of, number, NULL);
-	if (description->has_bounds || description->step > 0 || description->has_categories)
+	if (description->has_bounds || has_step || description->has_categories)
 		description->type = column.type;
 	set_column(&column, of, number, description);
 	check_domain(&column, description);
@@ -508,18 +531,19 @@ race_column_describe(const RaceLedger *ledger, const RaceColumnsOf *of, AttrNumb
 			RaceText(description->type),
 			{FLOAT8OID, Float8GetDatum(description->lower), !description->has_bounds},
 			{FLOAT8OID, Float8GetDatum(description->upper), !description->has_bounds},
-			{FLOAT8OID, Float8GetDatum(description->step), !(description->step > 0)},
+			{FLOAT8OID, Float8GetDatum(description->step.width), !(description->step.width > 0)},
 			{TEXTARRAYOID, race_texts_array(description->categories), !description->has_categories},
 			RaceText(description->unit),
 			RaceText(description->text),
 			RaceText(description->public_table),
 			race_ledger_role(GetUserId()),
-			{FLOAT8OID, Float8GetDatum(description->epsilon), !(description->epsilon > 0)}};
+			{FLOAT8OID, Float8GetDatum(description->epsilon), !(description->epsilon > 0)},
+			{INT4OID, Int32GetDatum(description->step.months), description->step.months == 0}};
 
 		race_ledger_run(
 			ledger,
 			"INSERT INTO _racepriv.race_descriptions SELECT $1, $2, coalesce(max(r.revision), 0) + 1,"
-			" $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp(), $12"
+			" $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp(), $12, $13"
 			" FROM _racepriv.race_descriptions r WHERE r.dataset = $1 AND r.column_name = $2",
 			lengthof(parameters), parameters);
 	}
@@ -589,6 +613,18 @@ type_of_step(Oid type)
 	}
 }
 
+/* Return the step of cells of a column of a type as text. */
+static char *
+text_of_step(Oid type, const RaceStep *step)
+{
+	uint32 years = step->months % MONTHS_PER_YEAR == 0 ? step->months / MONTHS_PER_YEAR : 0;
+	uint32 n = years > 0 ? years : step->months;
+
+	return step->months == 0 ?
+		race_typed_text(type_of_step(type), step->width) :
+		psprintf("%u %s%s", n, years > 0 ? "year" : "month", n == 1 ? "" : "s");
+}
+
 /* Set what a domain says, of a column that has one. */
 static void
 set_domain(ColumnRow *row, const RaceKnownColumn *column)
@@ -611,7 +647,7 @@ set_domain(ColumnRow *row, const RaceKnownColumn *column)
 	{
 		set_text(row, ROW_LOWER, race_typed_text(type, domain->lower));
 		set_text(row, ROW_UPPER, race_typed_text(type, domain->upper));
-		set_text(row, ROW_STEP, race_typed_text(type_of_step(type), domain->width));
+		set_text(row, ROW_STEP, text_of_step(type, &domain->step));
 	}
 	set_value(row, ROW_NULLS, BoolGetDatum(domain->has_null));
 	set_value(row, ROW_OTHERS, BoolGetDatum(domain->has_other));

@@ -18,7 +18,7 @@ typedef struct RaceDescription
 	bool has_bounds;
 	double lower;
 	double upper;
-	double step; /* width of cells, or 0 */
+	RaceStep step; /* step of cells; of width and months 0 if it follows from the bounds */
 	bool has_categories;
 	List *categories;   /* char *: the categories */
 	char *unit;         /* what values are measured in, or NULL */

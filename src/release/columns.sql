@@ -16,8 +16,10 @@ CREATE TABLE _racepriv.race_descriptions (
 	described_by name NOT NULL,
 	described_at timestamptz NOT NULL,
 	epsilon float8,
+	step_months int CHECK (step_months > 0),
 	PRIMARY KEY (dataset, column_name, revision),
-	CHECK ((lower IS NULL) = (upper IS NULL))
+	CHECK ((lower IS NULL) = (upper IS NULL)),
+	CHECK (step IS NULL OR step_months IS NULL)
 );
 COMMENT ON TABLE _racepriv.race_descriptions IS
 	'what owners have said of columns (race_describe), append-only: the last revision holds';
@@ -27,7 +29,7 @@ COMMENT ON COLUMN _racepriv.race_descriptions.revision IS '1, and one more for e
 COMMENT ON COLUMN _racepriv.race_descriptions.type IS 'the type that the column had then, without SQL domains; NULL if nothing was said of its values';
 COMMENT ON COLUMN _racepriv.race_descriptions.lower IS 'the least value: of dates days, of timestamps seconds since 2000-01-01 in UTC, of intervals seconds; NULL if the schema says it';
 COMMENT ON COLUMN _racepriv.race_descriptions.upper IS 'the greatest value, in the same way';
-COMMENT ON COLUMN _racepriv.race_descriptions.step IS 'the width of the cells that values are counted in; NULL if it follows from the bounds';
+COMMENT ON COLUMN _racepriv.race_descriptions.step IS 'the width of the cells that values are counted in; NULL if it follows from the bounds, or is of months';
 COMMENT ON COLUMN _racepriv.race_descriptions.categories IS 'the categories; NULL if the schema says them';
 COMMENT ON COLUMN _racepriv.race_descriptions.unit IS 'what the values are measured in';
 COMMENT ON COLUMN _racepriv.race_descriptions.description IS 'what the values mean';
@@ -35,6 +37,7 @@ COMMENT ON COLUMN _racepriv.race_descriptions.public_table IS 'the public table 
 COMMENT ON COLUMN _racepriv.race_descriptions.described_by IS 'the role that said it';
 COMMENT ON COLUMN _racepriv.race_descriptions.described_at IS 'when';
 COMMENT ON COLUMN _racepriv.race_descriptions.epsilon IS 'what bounds by noisy counts cost; NULL where the owner said them';
+COMMENT ON COLUMN _racepriv.race_descriptions.step_months IS 'the calendar months of a cell, in place of a width';
 CREATE TRIGGER race_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON _racepriv.race_descriptions
 	FOR EACH STATEMENT EXECUTE FUNCTION _racepriv._race_refuse_change();
 SELECT pg_catalog.pg_extension_config_dump('_racepriv.race_descriptions', '');

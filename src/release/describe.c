@@ -93,42 +93,58 @@ read_bound(char *text, Oid type)
 	return x;
 }
 
-/*
- * Return the width of cells of a column of a type: a number, or of times an interval; 0 if it is
- * not given.
- */
-static double
-read_step(FunctionCallInfo fcinfo, Oid type)
+static void
+refuse_step(Oid type)
 {
-	bool dated =
-		type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID || type == INTERVALOID;
-	char *text;
-	char *end;
-	double x;
+	bool dated = race_type_unit(type) == RACE_UNIT_DAY || race_type_unit(type) == RACE_UNIT_INSTANT;
 
-	if (PG_ARGISNULL(DESCRIBED_STEP))
-		return 0;
-	text = argument_text(fcinfo, DESCRIBED_STEP);
-	x = strtod(text, &end);
+	race_refuse_arguments(
+		"step must not have months beside other parts",
+		dated ? "Give months alone, '1 month', or days or parts of a day, '30 days'." :
+				"Months are not equally long: give days, '30 days'.");
+}
+
+/* Return the step of an interval, for a column of a type. */
+static RaceStep
+step_of_interval(const Interval *interval, Oid type)
+{
+	RaceUnit unit = race_type_unit(type);
+	RaceStep step = {.width = race_number_of(INTERVALOID, IntervalPGetDatum(interval))};
+
+	if (interval->month == 0)
+	{
+		step.width /= unit == RACE_UNIT_DAY ? SECS_PER_DAY : 1;
+		return step;
+	}
+	if (unit == RACE_UNIT_DURATION || interval->day != 0 || interval->time != 0)
+		refuse_step(type);
+	/* a number that is not positive is refused as a width */
+	return interval->month > 0 ? (RaceStep){.months = interval->month} : step;
+}
+
+/* Return the step of cells of a column of a type: a number, or of dates and times an interval. */
+static RaceStep
+read_step(char *text, Oid type)
+{
+	RaceUnit unit = race_type_unit(type);
+	RaceStep step = {0};
+	char *end;
+
+	step.width = strtod(text, &end);
 	if (end == text || *end != '\0')
 	{
-		Interval *interval;
-
-		if (!dated)
+		if (unit == RACE_UNIT_NUMBER || unit == RACE_UNIT_WHOLE)
 			race_refuse_arguments("step must be a number",
 								  "It is the width of the cells that values are counted in.");
-		interval = DatumGetIntervalP(DirectFunctionCall3(
-			interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
-		if (interval->month != 0)
-			race_refuse_arguments("step must not have months, which are not equally long",
-								  "Give days or parts of a day: '30 days'.");
-		x = race_number_of(INTERVALOID, IntervalPGetDatum(interval)) /
-			(type == DATEOID ? SECS_PER_DAY : 1);
+		step = step_of_interval(
+			DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(text),
+												  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1))),
+			type);
 	}
-	if (!(x > 0) || !isfinite(x))
+	if (step.months == 0 && (!(step.width > 0) || !isfinite(step.width)))
 		race_refuse_arguments("step must be positive and finite",
 							  "It is the width of the cells that values are counted in.");
-	return x;
+	return step;
 }
 
 /* Return a category as values of a type are written. */
@@ -273,7 +289,8 @@ set_values(FunctionCallInfo fcinfo, const RaceDataset *dataset, RaceDescribed *d
 		description->lower = read_bound(argument_text(fcinfo, DESCRIBED_LOWER), type);
 		description->upper = read_bound(argument_text(fcinfo, DESCRIBED_UPPER), type);
 	}
-	description->step = read_step(fcinfo, type);
+	if (!PG_ARGISNULL(DESCRIBED_STEP))
+		description->step = read_step(argument_text(fcinfo, DESCRIBED_STEP), type);
 	if (!PG_ARGISNULL(DESCRIBED_CATEGORIES))
 		set_categories(description, PG_GETARG_DATUM(DESCRIBED_CATEGORIES), type);
 	if (PG_ARGISNULL(DESCRIBED_TABLE))
@@ -343,9 +360,10 @@ race_describe(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Describe a column by a list: two bounds of a number or date, or categories. */
+/* Describe a column by a list, two bounds of a number or date, or categories; and by a step. */
 static void
-describe_by_list(const RaceLedger *ledger, const RaceColumnsOf *of, char *column_name, Datum list)
+describe_by_list(const RaceLedger *ledger, const RaceColumnsOf *of, char *column_name, Datum list,
+				 char *step)
 {
 	AttrNumber column = race_column_number(of->relation, column_name);
 	Oid type = getBaseType(get_atttype(of->relation, column));
@@ -364,6 +382,8 @@ describe_by_list(const RaceLedger *ledger, const RaceColumnsOf *of, char *column
 	}
 	else
 		set_categories(&description, list, type);
+	if (step != NULL)
+		description.step = read_step(step, type);
 	race_column_describe(ledger, of, column, &description);
 }
 
@@ -379,17 +399,23 @@ race_describe_columns(const RaceLedger *ledger, const char *name, Datum columns)
 
 	race_ledger_run(
 		ledger,
-		"SELECT c.key, ARRAY(SELECT jsonb_array_elements_text(c.value))"
-		" FROM (SELECT CASE jsonb_typeof($1) WHEN 'object' THEN $1 END) j (j), jsonb_each(j) c"
-		" WHERE NOT EXISTS (SELECT FROM jsonb_each(j) o WHERE jsonb_typeof(o.value) <> 'array') ORDER BY 1",
+		"WITH given AS (SELECT o.key, o.value->>'step' AS step, CASE jsonb_typeof(o.value)"
+		" WHEN 'array' THEN o.value WHEN 'object' THEN CASE WHEN o.value ?& '{lower,upper}'"
+		" AND o.value - '{lower,upper,step}'::text[] = '{}' THEN"
+		" jsonb_build_array(o.value->'lower', o.value->'upper') END END AS list"
+		" FROM jsonb_each(CASE jsonb_typeof($1) WHEN 'object' THEN $1 END) o)"
+		" SELECT g.key, ARRAY(SELECT jsonb_array_elements_text(g.list)), g.step FROM given g"
+		" WHERE NOT EXISTS (SELECT FROM given n WHERE n.list IS NULL) ORDER BY 1",
 		1, &parameter);
 	rows = SPI_tuptable;
 	n = SPI_processed;
 	if (n == 0)
 		race_refuse_arguments(
-			"columns must be an object of lists",
-			"For example columns => '{\"age\": [0, 120], \"town\": [\"Paris\", \"Rome\"]}'.");
+			"columns must be an object of lists, or of objects with lower, upper and perhaps step",
+			"For example columns => '{\"town\": [\"Paris\", \"Rome\"],"
+			" \"age\": {\"lower\": 0, \"upper\": 120, \"step\": 10}}'.");
 	for (uint64 i = 0; i < n; i++)
 		describe_by_list(ledger, &of, SPI_getvalue(rows->vals[i], rows->tupdesc, 1),
-						 SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull));
+						 SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull),
+						 SPI_getvalue(rows->vals[i], rows->tupdesc, 3));
 }

@@ -259,16 +259,20 @@ error_of_sum(const ColumnsPlan *plan, int i, double constant, double factor)
 	const RaceDomain *domain = &plan->counted.domains[i];
 	RaceTable table = table_of_column(plan, i);
 	RaceSumsNoise noise = {0};
-	double half = Max(domain->width - domain->whole, 0) / 2;
+	RaceNumberCells cells;
+	double half = Max(race_step_length(&domain->step) - domain->finest, 0) / 2;
 	double reach;
 	int exponent;
 
+	race_domain_cells(domain, &cells);
 	/* squares of the largest numbers are none */
 	(void) frexp(Max(fabs(domain->lower), fabs(domain->upper)), &exponent);
 	for (uint32 k = 0; k < domain->n; k++)
 	{
-		double value = ldexp(domain->start, -exponent) +
-			(k + 0.5) * ldexp(domain->width, -exponent) - ldexp(constant, -exponent);
+		double low = Max(race_cell_edge(&cells, k), domain->lower);
+		double high = Min(race_cell_edge(&cells, k + 1), race_domain_end(domain));
+		double value =
+			ldexp(low, -exponent) / 2 + ldexp(high, -exponent) / 2 - ldexp(constant, -exponent);
 
 		race_contingency_add_noise(&table, k, value, value, &noise);
 	}
@@ -287,14 +291,16 @@ add_column(ColumnsPlan *plan, int i)
 	add_line(plan, psprintf("count of one value of \"%s\"", domain->name), deviation, "records");
 	if (domain->category)
 		return;
-	add_line(plan, psprintf("mean of \"%s\"", domain->name),
-			 error_of_sum(plan, i, domain->start + domain->n * (domain->width / 2), 1), "its unit");
+	add_line(
+		plan, psprintf("mean of \"%s\"", domain->name),
+		error_of_sum(plan, i, domain->lower + (race_domain_end(domain) - domain->lower) / 2, 1),
+		"its unit");
 	if (race_domain_has_sum(domain))
 		add_line(plan, psprintf("sum of \"%s\"", domain->name),
 				 error_of_sum(plan, i, 0, plan->records), "its unit");
 	add_line(plan, psprintf("median of \"%s\"", domain->name),
 			 deviation * sqrt(domain->n) / 2 / plan->records * (domain->upper - domain->lower) +
-				 domain->width,
+				 race_step_length(&domain->step),
 			 "its unit");
 }
 

@@ -80,6 +80,50 @@ race_type_is_whole(Oid type)
 	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
 }
 
+RaceUnit
+race_type_unit(Oid type)
+{
+	switch (type)
+	{
+		case DATEOID:
+			return RACE_UNIT_DAY;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return RACE_UNIT_INSTANT;
+		case INTERVALOID:
+			return RACE_UNIT_DURATION;
+		default:
+			return race_type_is_whole(type) ? RACE_UNIT_WHOLE : RACE_UNIT_NUMBER;
+	}
+}
+
+RaceUnit
+race_domain_unit(const RaceDomain *domain)
+{
+	RaceUnit unit = race_type_unit(domain_number_type(domain));
+
+	return domain->whole && unit == RACE_UNIT_NUMBER ? RACE_UNIT_WHOLE : unit;
+}
+
+RaceStep
+race_months_step(RaceUnit unit, uint32 months)
+{
+	return (RaceStep){.months = months, .day = unit == RACE_UNIT_DAY ? 1 : RACE_SECONDS_OF_DAY};
+}
+
+double
+race_domain_end(const RaceDomain *domain)
+{
+	return domain->finest > 0 ? race_multiple_above(domain->finest, domain->upper) : domain->upper;
+}
+
+void
+race_domain_cells(const RaceDomain *domain, RaceNumberCells *cells)
+{
+	race_number_cells_set(cells, domain->lower, domain->upper, domain->start, &domain->step,
+						  domain->n);
+}
+
 bool
 race_type_has_nan(Oid type)
 {
@@ -322,9 +366,12 @@ race_domain_write(StringInfo text, const RaceDomain *domain)
 		write_number(text, "lower", domain->lower);
 		write_number(text, "upper", domain->upper);
 		write_number(text, "start", domain->start);
-		write_number(text, "width", domain->width);
-		if (domain->step > 0)
-			write_number(text, "step", domain->step);
+		if (domain->step.months > 0)
+			write_number(text, "months", domain->step.months);
+		else
+			write_number(text, "width", domain->step.width);
+		if (domain->finest > 0 && !domain->whole)
+			write_number(text, "finest", domain->finest);
 		if (domain->unenforced)
 			appendStringInfoString(text, ", \"unenforced\": true");
 	}
@@ -457,23 +504,44 @@ read_persons(RaceDomain *domain, JsonbContainer *object)
 	}
 }
 
+/* Read the step of cells: a width, or of dates and times a number of months. */
+static void
+read_step(RaceDomain *domain, JsonbContainer *object)
+{
+	RaceUnit unit = race_domain_unit(domain);
+	double months = number_or_0(object, "months");
+
+	if (months == 0)
+	{
+		domain->step = (RaceStep){.width = number_at(object, "width")};
+		return;
+	}
+	if ((unit != RACE_UNIT_DAY && unit != RACE_UNIT_INSTANT) ||
+		!(months >= 1 && months * domain->n <= RACE_MOST_MONTHS) || months != floor(months))
+		refuse_domains("Dates and times have cells of a whole number of months.");
+	domain->step = race_months_step(unit, (uint32) months);
+}
+
 static void
 read_number(RaceDomain *domain, JsonbContainer *object)
 {
 	RaceNumberCells cells;
 
 	domain->whole = value_of(object, "whole", jbvBool, false)->val.boolean;
+	domain->finest = domain->whole ? 1 : number_or_0(object, "finest");
 	domain->lower = number_at(object, "lower");
 	domain->upper = number_at(object, "upper");
 	domain->start = number_at(object, "start");
-	domain->width = number_at(object, "width");
-	if (value_of(object, "step", jbvNumeric, true) != NULL)
-		domain->step = number_at(object, "step");
+	read_step(domain, object);
 	domain->unenforced = value_of(object, "unenforced", jbvBool, true) != NULL;
-	if (!(domain->start <= domain->lower && domain->lower <= domain->upper && domain->width > 0))
+	if (!(domain->finest >= 0) || !isfinite(race_domain_end(domain)))
+		refuse_domains("The step of values is positive, and there is a next value.");
+	if (!(domain->start <= domain->lower && domain->lower <= domain->upper &&
+		  (domain->step.width > 0 || domain->step.months > 0)))
 		refuse_domains("The bounds and cells of a number must be in order.");
-	race_number_cells_set(&cells, domain->lower, domain->upper, domain->start, domain->width,
-						  domain->n);
+	race_domain_cells(domain, &cells);
+	if (domain->step.months > 0 && race_cell_edge(&cells, 0) != domain->start)
+		refuse_domains("Cells of months begin with a month.");
 	if (!isfinite(race_cell_edge(&cells, domain->n)))
 		refuse_domains("A number is not finite.");
 }
@@ -715,8 +783,7 @@ prepare_column(CellColumn *column, const RaceDomain *domain, Oid type)
 	if (domain->category)
 		prepare_categories(column);
 	else
-		race_number_cells_set(&column->number, domain->lower, domain->upper, domain->start,
-							  domain->width, domain->n);
+		race_domain_cells(domain, &column->number);
 }
 
 static CellState *

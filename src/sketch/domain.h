@@ -16,6 +16,7 @@
 #include "utils/jsonb.h"
 
 #include "hash/contingency.h"
+#include "hash/round_steps.h"
 
 typedef struct RaceDomain
 {
@@ -29,9 +30,10 @@ typedef struct RaceDomain
 	bool chosen;
 	double lower; /* lower bound of a number */
 	double upper;
-	double start; /* start of the first cell */
-	double width; /* width of each cell */
-	double step;  /* width of cells that was asked for, or 0 */
+	double
+		finest; /* step of its values: 1 of whole numbers, .01 of numeric(p, 2); 0: none is known */
+	double start;  /* start of the first cell */
+	RaceStep step; /* from each cell to the next one */
 	/*
 	 * are the bounds those of constraints that no server enforces?  Then what is beyond them is
 	 * missing.
@@ -66,6 +68,19 @@ typedef struct RaceDomain
  */
 #define RaceDomainNumbers(domain) \
 	(!(domain)->vector ? 1 : ((domain)->category ? (domain)->n : 1) + (uint32) (domain)->has_null)
+
+/* Return what the numbers of a base type count; and those of a domain. */
+extern RaceUnit race_type_unit(Oid type);
+extern RaceUnit race_domain_unit(const RaceDomain *domain);
+
+/* Return a step of calendar months, of dates or times. */
+extern RaceStep race_months_step(RaceUnit unit, uint32 months);
+
+/* Return the end of the last cell: the upper bound, or the next value after it. */
+extern double race_domain_end(const RaceDomain *domain);
+
+/* Set the cells of a domain of numbers. */
+extern void race_domain_cells(const RaceDomain *domain, RaceNumberCells *cells);
 
 /* Return whether a column has numbers that add up: dates begin where they do by convention. */
 extern bool race_domain_has_sum(const RaceDomain *domain);
