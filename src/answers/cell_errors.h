@@ -9,13 +9,17 @@
  * bound it, and intervals allow for all of them:
  *
  *	cells:	records of a node share a place, and nodes differ: squares add up over nodes, but for
- *			those around a question, whose records may all be where the kernel has its peak.
+ *			those around a question, whose records may all be where the kernel has its peak: as
+ *			far as nodes show a lattice, the square of all of them is taken.
  *	planes:	records of a plane of nodes share a place along the axis across it, as where a column
  *			has a few values: changes add up within a plane, and squares over planes.
  *	whole:	records of all planes do, as on a lattice whose spacing is some cells.
  *
  * In each case nodes differ from their neighbors, one or two cells away, by about what they have:
  * so only records by which nodes differ count, beyond noise.
+ *
+ * Positions are rounded to parts of a cell, too, and those of records that share a place alike: a
+ * sum changes by the kernel's slope, in a plane or in all planes.
  */
 #ifndef RACE_CELL_ERRORS_H
 #define RACE_CELL_ERRORS_H
@@ -30,6 +34,8 @@ typedef struct RaceCellChange
 	double cells;
 	double planes;
 	double whole;
+	double moves;                      /* if records of each plane move by a cell across it */
+	double whole_move[RACE_GRID_DIMS]; /* if all records move by a cell; not squared */
 } RaceCellChange;
 
 /* Make the errors of a level, whose kernel is not convolved yet in `kernel`. */
@@ -43,6 +49,7 @@ extern RaceCellErrors *race_cell_errors_make(const RaceGridKernel *level, const 
  * it where a plane of a lattice is on each of their nodes.
  */
 extern RaceCellChange race_cell_change(const RaceGridKernel *level, const double *nodes,
-									   double noise, const double *at, double *uneven);
+									   double records, double noise, const double *at,
+									   double *uneven);
 
 #endif

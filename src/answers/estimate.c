@@ -328,8 +328,7 @@ describe_terms(const RaceQuestion *question, const Terms *terms, RaceDensity *re
 	if (terms->gridded != NULL)
 	{
 		race_question_record(question, record);
-		result->rows_variance =
-			race_gridded_variance(terms->gridded, record[0].numbers, terms->mean);
+		result->rows_variance = race_gridded_variance(terms->gridded, record[0].numbers);
 	}
 	else if (!question->partial)
 		result->rows_variance =
