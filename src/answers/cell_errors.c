@@ -29,7 +29,6 @@ static const int plane_reach[RACE_GRID_DIMS + 1] = {0, 40, 16, 8};
 struct RaceCellErrors
 {
 	double squares[REACH * BINS + 1]; /* mean squared errors of a record */
-	double near;                      /* mean squared error of a record within a cell */
 	/* first and second differences of the kernel, in the direction of the distance, and across it */
 	double slope[MOST_REACH * BINS + 2];
 	double along[MOST_REACH * BINS + 2];
@@ -169,8 +168,6 @@ find_squares(const RaceGridKernel *level, const RaceRadial *kernel, RaceCellErro
 			errors->squares[k / RECORDS] += error * error / (QUESTIONS * RECORDS);
 		}
 	}
-	for (int i = 0; i < BINS; i++)
-		errors->near += errors->squares[i] / BINS;
 	pfree(coefficients);
 }
 
@@ -205,13 +202,6 @@ race_cell_errors_make(const RaceGridKernel *level, const RaceRadial *kernel)
  */
 #define OF_DIFFERENCE (0.5 / 13.416) /* of a second difference */
 #define WORST (5 / (1.96 * 1.96))    /* of a mean square */
-
-/*
- * Nodes show little of a lattice whose spacing is near a cell, which is finer than they: at 1.2
- * cells their fourth differences are 1 % of them, where those of a smooth table are far less.  Where
- * the kernel has its peak, records are taken to share a place as far as this share is reached.
- */
-#define SHOWN_BY_LATTICE 0.03
 
 /* A sum over nodes, weighted by second differences of the kernel */
 typedef struct Differences
@@ -336,8 +326,8 @@ typedef struct NearSums
 	Differences moves[RACE_GRID_DIMS][2 * MOST_REACH];  /* by first differences */
 	Differences whole[RACE_GRID_DIMS]; /* by second differences along each axis, over all planes */
 	Differences all_moves[RACE_GRID_DIMS]; /* by first differences, over all planes */
-	Differences cell;                      /* nodes of the cell of the question */
-	double cells;                          /* squares of errors of nodes */
+	double cells;                          /* squares of errors of differences of nodes */
+	double peak;                           /* and of all records of nodes around the question */
 	double records;                        /* sum of nodes */
 } NearSums;
 
@@ -384,12 +374,16 @@ add_node(NearSums *sums, const RaceGridKernel *level, const double *nodes, doubl
 		beside &= fabs(near->away[axis]) < 1;
 	}
 	sums->records += *node;
-	if (beside)
-		add_differences(&sums->cell, &mean, 1);
 	if (near->distance < REACH)
-		sums->cells += level->errors->squares[(int) (near->distance * BINS + 0.5)] *
+	{
+		double square = level->errors->squares[(int) (near->distance * BINS + 0.5)];
+
+		sums->cells += square *
 			(Max(mean.next * mean.next, mean.second * mean.second) -
 			 noise * (1 + 1.0 / (2 * dims)));
+		if (beside)
+			sums->peak += square * (*node * *node - noise);
+	}
 }
 
 /* Set the sums of squares of differences, and of nodes, over planes. */
@@ -406,31 +400,9 @@ add_planes(const Differences planes[RACE_GRID_DIMS][2 * MOST_REACH], double nois
 		}
 }
 
-/*
- * Return the share of squared records that share places within cells, by fourth differences of
- * planes beyond twice their noise.
- */
-static double
-share_of_lattice(const Differences planes[RACE_GRID_DIMS][2 * MOST_REACH], double noise)
-{
-	double shown = 0;
-	double all = 0;
-
-	for (int axis = 0; axis < RACE_GRID_DIMS; axis++)
-		for (int i = 0; i < 2 * MOST_REACH; i++)
-		{
-			const Differences *plane = &planes[axis][i];
-
-			shown += pow(plane->next - plane->second / 4, 2) -
-				2 * (noise * plane->squares + Max(plane->all, 0));
-			all += square_of_all(plane, noise);
-		}
-	return shown > 0 && all > 0 ? Min(shown / (SHOWN_BY_LATTICE * SHOWN_BY_LATTICE * all), 1) : 0;
-}
-
-/* Add records beyond reach: as if those that share places were one heap at its end. */
+/* Add records beyond reach, of whose places nothing is known: as if they were one heap at its end. */
 static void
-add_far_records(RaceCellChange *change, const RaceGridKernel *level, double records, double uneven)
+add_far_records(RaceCellChange *change, const RaceGridKernel *level, double records)
 {
 	const RaceCellErrors *errors = level->errors;
 	int end = plane_reach[level->grid.dims] * BINS;
@@ -438,8 +410,8 @@ add_far_records(RaceCellChange *change, const RaceGridKernel *level, double reco
 
 	if (records <= 0)
 		return;
-	change->planes += WORST * uneven * level->grid.dims * pow(records * bend, 2);
-	change->moves += uneven * pow(records * errors->slope[end], 2);
+	change->planes += WORST * level->grid.dims * pow(records * bend, 2);
+	change->moves += pow(records * errors->slope[end], 2);
 }
 
 RaceCellChange
@@ -482,10 +454,10 @@ race_cell_change(const RaceGridKernel *level, const double *nodes, double record
 								*uneven * square_of_all(&sums.whole[axis], noise)),
 							0);
 	change.whole = sqrt(WORST * change.whole);
-	add_far_records(&change, level, records - sums.records, *uneven);
+	add_far_records(&change, level, records - sums.records);
 	/* the worst place along three axes; in fewer dimensions neighbors often have alike ones */
-	change.cells = WORST * RACE_GRID_DIMS * Max(sums.cells, 0) +
-		share_of_lattice(sums.counts, noise) * level->errors->near *
-			Max(square_of_all(&sums.cell, noise), 0);
+	change.cells = WORST * RACE_GRID_DIMS * Max(sums.cells, 0);
+	/* all nodes around a question may have one heap; on an axis alone it is a point mass */
+	change.cells += (dims == 1 ? 1 : 1 << dims) * Max(sums.peak, 0);
 	return change;
 }

@@ -8,15 +8,15 @@
  * kernel's second difference times t^2 - t + 1/6, where t is the place in the cell.  Three cases
  * bound it, and intervals allow for all of them:
  *
- *	cells:	records of a node share a place, and nodes differ: squares add up over nodes, but for
- *			those around a question, whose records may all be where the kernel has its peak: as
- *			far as nodes show a lattice, the square of all of them is taken.
+ *	cells:	records of a node share a place, and nodes differ: squares add up over nodes.  Around a
+ *			question, where the kernel has its peak, all records of a node are taken to share one:
+ *			a lattice whose spacing is near a cell leaves nodes that are almost alike.
  *	planes:	records of a plane of nodes share a place along the axis across it, as where a column
  *			has a few values: changes add up within a plane, and squares over planes.
  *	whole:	records of all planes do, as on a lattice whose spacing is some cells.
  *
- * In each case nodes differ from their neighbors, one or two cells away, by about what they have:
- * so only records by which nodes differ count, beyond noise.
+ * Elsewhere nodes differ from their neighbors, one or two cells away, by about what they have: so
+ * only records by which nodes differ count, beyond noise.
  *
  * Positions are rounded to parts of a cell, too, and those of records that share a place alike: a
  * sum changes by the kernel's slope, in a plane or in all planes.
@@ -42,8 +42,8 @@ typedef struct RaceCellChange
 extern RaceCellErrors *race_cell_errors_make(const RaceGridKernel *level, const RaceRadial *kernel);
 
 /*
- * Bound the changes of a sum at a place, in cells of the level, whose nodes have noise of this
- * variance: an interval of 95 % holds the largest that any place within cells leads to.  *uneven is
+ * Bound the changes of a sum at a place, in cells of the level, whose nodes add up to so many
+ * records and have noise of this variance: an interval of 95 % holds the largest that any place within cells leads to.  *uneven is
  * the share of squared records of planes by which they differ from their neighbors, the largest of
  * this level and finer ones: what is uneven in fine cells is so in coarse ones, which do not show
  * it where a plane of a lattice is on each of their nodes.
