@@ -29,8 +29,8 @@ static const int plane_reach[RACE_GRID_DIMS + 1] = {0, 40, 16, 8};
 struct RaceCellErrors
 {
 	double squares[REACH * BINS + 1]; /* mean squared errors of a record */
-	double largest;                   /* largest squared error */
-	/* second differences of the kernel, in the direction of the distance and across it */
+	/* first and second differences of the kernel, in the direction of the distance, and across it */
+	double slope[MOST_REACH * BINS + 2];
 	double along[MOST_REACH * BINS + 2];
 	double across[MOST_REACH * BINS + 2];
 };
@@ -166,7 +166,6 @@ find_squares(const RaceGridKernel *level, const RaceRadial *kernel, RaceCellErro
 			error =
 				kernel_at(&level->grid, kernel, away) - between_nodes(dims, coefficients, place);
 			errors->squares[k / RECORDS] += error * error / (QUESTIONS * RECORDS);
-			errors->largest = Max(errors->largest, error * error);
 		}
 	}
 	pfree(coefficients);
@@ -186,6 +185,8 @@ race_cell_errors_make(const RaceGridKernel *level, const RaceRadial *kernel)
 		double here = race_radial_value(convolved, distance * step);
 		double beside = convolved->euclidean ? sqrt(distance * distance + 1) : distance + 1;
 
+		errors->slope[i] = race_radial_value(convolved, (distance + 0.5) * step) -
+			race_radial_value(convolved, fabs(distance - 0.5) * step);
 		errors->along[i] = race_radial_value(convolved, (distance + 1) * step) +
 			race_radial_value(convolved, fabs(distance - 1) * step) - 2 * here;
 		errors->across[i] = 2 * (race_radial_value(convolved, beside * step) - here);
@@ -282,18 +283,34 @@ find_node(const RaceGridKernel *level, const double *at, int reach, int k, NearN
 	return node->distance < reach;
 }
 
+/* Return what a table by distance has at a node. */
+static double
+at_distance(const double *table, const NearNode *node)
+{
+	double place = node->distance * BINS;
+	int bin = (int) place;
+
+	return table[bin] + (place - bin) * (table[bin + 1] - table[bin]);
+}
+
+/* Return the first difference of the kernel along an axis at a node, over a cell. */
+static double
+first_difference(const RaceGridKernel *level, const NearNode *node, uint32 axis)
+{
+	double step = level->grid.step[axis] / level->grid.mean_step;
+	double part = level->kernel->euclidean ? node->away[axis] * step / Max(node->distance, 1e-9) :
+											 Min(Max(node->away[axis], -1), 1);
+
+	return step * part * at_distance(level->errors->slope, node);
+}
+
 /* Return the second difference of the kernel along an axis at a node. */
 static double
 second_difference(const RaceGridKernel *level, const NearNode *node, uint32 axis)
 {
-	const RaceCellErrors *errors = level->errors;
 	double step = level->grid.step[axis] / level->grid.mean_step;
-	double place = node->distance * BINS;
-	int bin = (int) place;
-	double along =
-		errors->along[bin] + (place - bin) * (errors->along[bin + 1] - errors->along[bin]);
-	double across =
-		errors->across[bin] + (place - bin) * (errors->across[bin + 1] - errors->across[bin]);
+	double along = at_distance(level->errors->along, node);
+	double across = at_distance(level->errors->across, node);
 	double part = level->kernel->euclidean ?
 		pow(node->away[axis] * step / Max(node->distance, 1e-9), 2) :
 		Min(fabs(node->away[axis]), 1);
@@ -306,10 +323,27 @@ typedef struct NearSums
 {
 	Differences planes[RACE_GRID_DIMS][2 * MOST_REACH]; /* by second differences of the kernel */
 	Differences counts[RACE_GRID_DIMS][2 * MOST_REACH]; /* the same planes, not weighted */
-	Differences whole;
-	Differences cell; /* nodes of the cell of the question */
-	double cells;     /* squares of errors of nodes */
+	Differences moves[RACE_GRID_DIMS][2 * MOST_REACH];  /* by first differences */
+	Differences whole[RACE_GRID_DIMS]; /* by second differences along each axis, over all planes */
+	Differences all_moves[RACE_GRID_DIMS]; /* by first differences, over all planes */
+	double cells;                          /* squares of errors of differences of nodes */
+	double peak;                           /* and of all records of nodes around the question */
+	double records;                        /* sum of nodes */
 } NearSums;
+
+/* Return the differences of node i along an axis. */
+static Differences
+find_differences(const RaceGrid *grid, const double *node, uint32 axis, int i, Size stride)
+{
+	return (Differences){
+		.all = *node,
+		.next = *node -
+			(neighbor(grid, node, axis, i, -1, stride) + neighbor(grid, node, axis, i, 1, stride)) /
+				2,
+		.second = *node -
+			(neighbor(grid, node, axis, i, -2, stride) + neighbor(grid, node, axis, i, 2, stride)) /
+				2};
+}
 
 /* Add a node: its differences along each axis, and on average. */
 static void
@@ -326,30 +360,30 @@ add_node(NearSums *sums, const RaceGridKernel *level, const double *nodes, doubl
 	for (int axis = dims; axis-- > 0; stride *= grid->cells[axis] + 1)
 	{
 		int i = near->at[axis];
-		Differences differs = {.all = *node,
-							   .next = *node -
-								   (neighbor(grid, node, axis, i, -1, stride) +
-									neighbor(grid, node, axis, i, 1, stride)) /
-									   2,
-							   .second = *node -
-								   (neighbor(grid, node, axis, i, -2, stride) +
-									neighbor(grid, node, axis, i, 2, stride)) /
-									   2};
+		Differences differs = find_differences(grid, node, axis, i, stride);
 		double weight = OF_DIFFERENCE * second_difference(level, near, axis);
+		double slope = first_difference(level, near, axis);
 
+		add_differences(&sums->moves[axis][i - first[axis]], &differs, slope);
+		add_differences(&sums->all_moves[axis], &differs, slope);
 		add_differences(&sums->planes[axis][i - first[axis]], &differs, weight);
-		add_differences(&sums->whole, &differs, weight);
+		add_differences(&sums->whole[axis], &differs, weight);
 		if (i > 1 && i < (int) grid->cells[axis] - 1)
 			add_differences(&sums->counts[axis][i - first[axis]], &differs, 1);
 		add_differences(&mean, &differs, 1.0 / dims);
 		beside &= fabs(near->away[axis]) < 1;
 	}
-	if (beside)
-		add_differences(&sums->cell, &mean, 1);
+	sums->records += *node;
 	if (near->distance < REACH)
-		sums->cells += level->errors->squares[(int) (near->distance * BINS + 0.5)] *
+	{
+		double square = level->errors->squares[(int) (near->distance * BINS + 0.5)];
+
+		sums->cells += square *
 			(Max(mean.next * mean.next, mean.second * mean.second) -
 			 noise * (1 + 1.0 / (2 * dims)));
+		if (beside)
+			sums->peak += square * (*node * *node - noise);
+	}
 }
 
 /* Set the sums of squares of differences, and of nodes, over planes. */
@@ -366,9 +400,23 @@ add_planes(const Differences planes[RACE_GRID_DIMS][2 * MOST_REACH], double nois
 		}
 }
 
+/* Add records beyond reach, of whose places nothing is known: as if they were one heap at its end. */
+static void
+add_far_records(RaceCellChange *change, const RaceGridKernel *level, double records)
+{
+	const RaceCellErrors *errors = level->errors;
+	int end = plane_reach[level->grid.dims] * BINS;
+	double bend = OF_DIFFERENCE * Max(fabs(errors->along[end]), fabs(errors->across[end]));
+
+	if (records <= 0)
+		return;
+	change->planes += WORST * level->grid.dims * pow(records * bend, 2);
+	change->moves += pow(records * errors->slope[end], 2);
+}
+
 RaceCellChange
-race_cell_change(const RaceGridKernel *level, const double *nodes, double noise, const double *at,
-				 double *uneven)
+race_cell_change(const RaceGridKernel *level, const double *nodes, double records, double noise,
+				 const double *at, double *uneven)
 {
 	int dims = (int) level->grid.dims;
 	int reach = plane_reach[dims];
@@ -394,14 +442,22 @@ race_cell_change(const RaceGridKernel *level, const double *nodes, double noise,
 	add_planes(sums.counts, noise, &of_differences, &of_all);
 	if (of_differences > 0 && of_all > 0)
 		*uneven = Max(*uneven, Min(of_differences / of_all, 1));
+	add_planes(sums.moves, noise, &of_differences, &of_all);
+	change.moves = Max(of_all, 0);
+	for (int axis = 0; axis < RACE_GRID_DIMS; axis++)
+		change.whole_move[axis] = sums.all_moves[axis].all;
 	add_planes(sums.planes, noise, &of_differences, &of_all);
 	change.planes = WORST * Max(Max(of_differences, *uneven * of_all), 0);
-	change.whole = sqrt(WORST *
-						Max(Max(square_of_differences(&sums.whole, noise),
-								*uneven * square_of_all(&sums.whole, noise)),
-							0));
+	change.whole = 0;
+	for (int axis = 0; axis < dims; axis++)
+		change.whole += Max(Max(square_of_differences(&sums.whole[axis], noise),
+								*uneven * square_of_all(&sums.whole[axis], noise)),
+							0);
+	change.whole = sqrt(WORST * change.whole);
+	add_far_records(&change, level, records - sums.records);
 	/* the worst place along three axes; in fewer dimensions neighbors often have alike ones */
-	change.cells = WORST * RACE_GRID_DIMS * Max(sums.cells, 0) +
-		level->errors->largest / (1.96 * 1.96) * Max(square_of_differences(&sums.cell, noise), 0);
+	change.cells = WORST * RACE_GRID_DIMS * Max(sums.cells, 0);
+	/* all nodes around a question may have one heap; on an axis alone it is a point mass */
+	change.cells += (dims == 1 ? 1 : 1 << dims) * Max(sums.peak, 0);
 	return change;
 }

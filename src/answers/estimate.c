@@ -329,8 +329,7 @@ describe_terms(const RaceQuestion *question, const Terms *terms, RaceDensity *re
 	if (terms->gridded != NULL)
 	{
 		record_of_query(question, record);
-		result->rows_variance =
-			race_gridded_variance(terms->gridded, record[0].numbers, terms->mean);
+		result->rows_variance = race_gridded_variance(terms->gridded, record[0].numbers);
 	}
 	else if (!question->partial)
 		result->rows_variance =

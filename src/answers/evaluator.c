@@ -69,6 +69,7 @@ typedef struct RaceGridLevel
 	RaceGrid grid;   /* nodes; after projection wider by RACE_OUTSIDE_NODES at each bound */
 	double *records; /* [nodes]: records; after projection coefficients of splines */
 	double *nodes;   /* records before projection, without those outside of the bounds */
+	double sum;      /* sum of nodes */
 	double noise;    /* variance of the noise of a node, in records */
 	const RaceGridKernel *kernel; /* the part of the kernel that the level sums */
 } Level;
@@ -354,6 +355,8 @@ project_level(Level *level, MemoryContext context)
 	double *nodes = level->records;
 	Size stride;
 
+	for (Size k = 0; k < wide->nodes; k++)
+		level->sum += nodes[k];
 	level->records = extend_grid(wide, RACE_OUTSIDE_NODES, outside, nodes, context);
 	level->nodes = nodes;
 	stride = wide->nodes;
@@ -421,26 +424,69 @@ place_in_level(const Level *level, const double *x, double *at)
 	}
 }
 
-double
-race_gridded_variance(const RaceGridded *gridded, const double *x, double sum)
+/*
+ * Nodes determine how many records a point mass has, and their mean place, but not whether they
+ * share it.  If they lie at both nodes of its cell, a sum changes by the difference of the kernel
+ * and what is linear between these nodes; if evenly, by about half of that, which an interval
+ * contains.
+ */
+#define SPREAD_OF_MASS (1.0 / 3)
+
+/* Return the variance of the sum of point masses at a place in bandwidths from the first node. */
+static double
+variance_of_masses(const RaceGridded *gridded, double place)
 {
-	double variance = gridded->noise_variance + pow(gridded->rounding * sum, 2);
+	double step = gridded->levels[0]->grid.step[0];
+	const RaceRadial *kernel = gridded->mass_kernel;
+	double variance = 0;
+
+	for (size_t i = 0; i < gridded->masses; i++)
+	{
+		double mass = gridded->mass_places[i];
+		double node = floor(mass / step) * step;
+		double right = (mass - node) / step;
+		double before = race_radial_value(kernel, fabs(node - place));
+		double after = race_radial_value(kernel, fabs(node + step - place));
+		double at = race_radial_value(kernel, fabs(mass - place));
+		double spread = SPREAD_OF_MASS * (before + right * (after - before) - at);
+		double move = gridded->rounding * (after - before) / step;
+
+		variance += pow(gridded->mass_records[i], 2) * (spread * spread + move * move);
+	}
+	return variance;
+}
+
+double
+race_gridded_variance(const RaceGridded *gridded, const double *x)
+{
+	double variance = gridded->noise_variance;
 	double whole = 0;
 	double uneven = 0;
+	double moved[RACE_GRID_DIMS] = {0};
+	double all_moved = 0;
 
 	for (int i = 0; i < gridded->n_levels; i++)
 	{
 		const Level *level = gridded->levels[i];
 		double at[RACE_GRID_DIMS];
+		double move = gridded->rounding / level->kernel->grid.mean_step;
 		RaceCellChange change;
 
 		place_in_level(level, x, at);
 		for (uint32 axis = 0; axis < level->grid.dims; axis++)
 			at[axis] -= RACE_OUTSIDE_NODES;
-		change = race_cell_change(level->kernel, level->nodes, level->noise, at, &uneven);
-		variance += change.cells + change.planes;
+		change =
+			race_cell_change(level->kernel, level->nodes, level->sum, level->noise, at, &uneven);
+		if (i == 0)
+			variance += variance_of_masses(gridded, at[0] * level->grid.step[0]);
+		variance += change.cells + change.planes + move * move * change.moves;
 		whole += change.whole;
+		for (uint32 axis = 0; axis < level->grid.dims; axis++)
+			moved[axis] += move * change.whole_move[axis];
 	}
+	for (int axis = 0; axis < RACE_GRID_DIMS; axis++)
+		all_moved += fabs(moved[axis]);
+	variance += all_moved * all_moved;
 	return variance + whole * whole;
 }
 

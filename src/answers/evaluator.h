@@ -30,7 +30,7 @@ typedef struct RaceGridded
 	/* variance of a kernel sum in the middle of the grid, where it is largest */
 	double noise_variance;
 	double node_variance; /* variance of the noise of a node, in records */
-	double rounding;      /* what rounded positions change, as a part of a kernel sum */
+	double rounding;      /* standard deviation of rounded positions, in bandwidths */
 	const RaceGridKernels *kernels;
 	RaceGrid second; /* the coarse level of the sketch, wider; without nodes if it has none */
 	int n_levels;
@@ -49,7 +49,7 @@ extern RaceGridded *race_gridded_create(const RaceView *view, MemoryContext cont
 extern double race_gridded_sum(const RaceGridded *gridded, const double *x);
 
 /* Return the variance of this sum at x: of noise, and what cells change. */
-extern double race_gridded_variance(const RaceGridded *gridded, const double *x, double sum);
+extern double race_gridded_variance(const RaceGridded *gridded, const double *x);
 
 /*
  * The evaluator of a sketch that needs more than its counters.

@@ -148,8 +148,6 @@ is_dated(const RaceDomain *domain)
 static void
 refuse_value(const RaceDomain *domain, const char *found)
 {
-	/* JSON has these values in quotes */
-	const char *quote = is_dated(domain) || strcmp(domain->type, "interval") == 0 ? "\"" : "";
 	StringInfoData list;
 
 	initStringInfo(&list);
@@ -170,9 +168,9 @@ refuse_value(const RaceDomain *domain, const char *found)
 					 race_domain_number_text(domain, domain->lower),
 					 race_domain_number_text(domain, domain->upper)) :
 			 errhint(
-				 "Write a range as an array, [from, to), where null is no bound, as in {\"%s\": [%s%s%s, %s%s%s]}.",
-				 domain->name, quote, race_domain_number_text(domain, domain->lower), quote, quote,
-				 race_domain_number_text(domain, domain->upper), quote)));
+				 "Write a range as text, as in {\"%s\": \"[%s,%s]\"}; a bound that is left out is none.",
+				 domain->name, race_domain_number_text(domain, domain->lower),
+				 race_domain_number_text(domain, domain->upper))));
 }
 
 /* Return the text of a scalar of jsonb, as types of PostgreSQL read it. */
@@ -287,45 +285,65 @@ weigh_cell(const RaceDomain *domain, const JsonbValue *value, double *weights)
 	weights[race_cell_of_number(&cells, number_of(domain, value, 0))] = 1;
 }
 
-/*
- * Return weights of the cells of a column for the value of a key of "where".  Of a record, a number
- * with a fraction stands for its cell.
- */
-static double *
-choose_cells(const RaceDomain *domain, JsonbValue *value, bool record)
+/* Return the end of a range that stands in n bytes, maybe in quotes; nothing is no bound. */
+static double
+end_of_range(const RaceDomain *domain, const char *text, size_t n, double if_empty)
 {
-	double *weights = palloc0(RaceDomainCells(domain) * sizeof(double));
-	bool is_array = value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
-	uint32 n = is_array ? JsonContainerSize(value->val.binary.data) : 0;
+	while (n > 0 && isspace((unsigned char) *text))
+		text++, n--;
+	while (n > 0 && isspace((unsigned char) text[n - 1]))
+		n--;
+	if (n == 0)
+		return if_empty;
+	if (n > 1 && text[0] == '"' && text[n - 1] == '"')
+		return race_tables_number(domain, pnstrdup(text + 1, n - 2));
+	return race_tables_number(domain, pnstrdup(text, n));
+}
 
-	if (value->type == jbvBinary && !is_array)
-		refuse_value(domain, "an object");
-	if (domain->category && !is_array)
-		weights[cell_of_category(domain, value, false)] = 1;
-	for (uint32 i = 0; domain->category && i < n; i++)
-		weights[cell_of_category(domain, getIthJsonbValueFromContainer(value->val.binary.data, i),
-								 false)] = 1;
-	if (domain->category)
-		return weights;
+/*
+ * Weigh a range of numbers, as PostgreSQL writes it: [30,40), [30,40], (,10].  An end in round
+ * brackets is outside.  A number with fractions has its ends in neither way: no cell is so narrow.
+ */
+static void
+weigh_range(const RaceDomain *domain, const char *text, double *weights)
+{
+	size_t n = strlen(text);
+	const char *comma = strchr(text, ',');
+	double from;
+	double to;
+
+	if (n < 3 || comma == NULL || strchr(comma + 1, ',') != NULL ||
+		(text[n - 1] != ')' && text[n - 1] != ']'))
+		refuse_value(domain, psprintf("\"%s\"", race_cut(text)));
+	from = end_of_range(domain, text + 1, comma - text - 1, -INFINITY);
+	to = end_of_range(domain, comma + 1, text + n - 1 - (comma + 1), INFINITY);
+	if (from > to)
+		refuse_value(domain, "a range that ends before it begins");
+	if (text[0] == '(' && domain->finest > 0)
+		from = nextafter(from, INFINITY);
+	if (text[n - 1] == ']' && (domain->finest > 0 || to >= domain->upper))
+		to = nextafter(to, INFINITY);
+	race_tables_range(domain, from, to, weights);
+}
+
+/* Weigh a number: one value, a range, or what is missing.  Of a record, it stands for its cell. */
+static void
+weigh_number(const RaceDomain *domain, const JsonbValue *value, bool record, double *weights)
+{
+	const char *text = value->type == jbvString ? scalar_text(value) : "";
+	double number;
+
 	if (value->type == jbvNull && domain->has_null)
 		weights[domain->n] = 1;
+	else if (text[0] == '[' || text[0] == '(')
+		weigh_range(domain, text, weights);
 	else if (record && !domain->whole && (value->type == jbvNumeric || value->type == jbvString))
 		weigh_cell(domain, value, weights);
-	else if (is_array && n == 2)
+	else if (value->type == jbvNull || value->type == jbvBinary || domain->finest == 0)
+		refuse_value(domain, value->type == jbvBinary ? "an array or an object" : "a single value");
+	else
 	{
-		double from =
-			number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 0), -INFINITY);
-		double to =
-			number_of(domain, getIthJsonbValueFromContainer(value->val.binary.data, 1), INFINITY);
-
-		if (from > to)
-			refuse_value(domain, "a range that ends before it begins");
-		race_tables_range(domain, from, to, weights);
-	}
-	else if (!is_array && value->type != jbvNull && domain->finest > 0)
-	{
-		double number = number_of(domain, value, 0);
-
+		number = number_of(domain, value, 0);
 		/* what is no multiple of their step is none of the values */
 		if (number == value_from(domain, number))
 			race_tables_range(
@@ -333,8 +351,32 @@ choose_cells(const RaceDomain *domain, JsonbValue *value, bool record)
 				Max(race_multiple_above(domain->finest, number), nextafter(number, INFINITY)),
 				weights);
 	}
-	else
-		refuse_value(domain, is_array ? "such an array" : "a single value");
+}
+
+/*
+ * Return weights of the cells of a column for the value of a key of "where": one value, or an array
+ * of some.  Of a record, a number with a fraction stands for its cell.
+ */
+static double *
+choose_cells(const RaceDomain *domain, JsonbValue *value, bool record)
+{
+	double *weights = palloc0(RaceDomainCells(domain) * sizeof(double));
+	bool is_array = value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
+	uint32 n = is_array ? JsonContainerSize(value->val.binary.data) : 1;
+
+	if (value->type == jbvBinary && !is_array)
+		refuse_value(domain, "an object");
+	for (uint32 i = 0; i < n; i++)
+	{
+		const JsonbValue *one =
+			is_array ? getIthJsonbValueFromContainer(value->val.binary.data, i) : value;
+
+		CHECK_FOR_INTERRUPTS();
+		if (domain->category)
+			weights[cell_of_category(domain, one, false)] = 1;
+		else
+			weigh_number(domain, one, record, weights);
+	}
 	return weights;
 }
 

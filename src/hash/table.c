@@ -554,32 +554,18 @@ race_grid_bias(const RaceParams *params, RaceGridChoice choice)
 }
 
 /*
- * Positions are rounded to parts of a cell.  Records on a lattice are rounded alike nearby: a sum
- * changes as if they moved together, by at most this share of it for each bandwidth.
+ * Positions are rounded to parts of the cells that a grid is built with, evenly.  A release may have
+ * halved their number since: so often at most as any grid can be halved.
  */
-#define SLOPE_PLACES 64 /* in 4 bandwidths */
-#define SLOPE_STEP (4.0 / SLOPE_PLACES)
-
-static double
-steepest_slope(const RaceParams *params)
-{
-	double most = 0;
-
-	for (int i = 0; i < SLOPE_PLACES; i++)
-		most = fmax(most,
-					log(race_kernel_at(params, i * SLOPE_STEP) /
-						race_kernel_at(params, (i + 1) * SLOPE_STEP)) /
-						SLOPE_STEP);
-	return most;
-}
-
 double
 race_grid_rounding(const RaceParams *params)
 {
 	RaceGrid grid;
+	int most;
 
 	race_grid_of(params, &grid);
+	most = by_dims[grid.dims].most;
 	return ldexp(grid.mean_step,
-				 ((int) grid.halvings - by_dims[grid.dims].bits) * (int) grid.dims) /
-		sqrt(12) * steepest_slope(params);
+				 (int) grid.halvings - most + (most - by_dims[grid.dims].bits) * (int) grid.dims) /
+		sqrt(12);
 }

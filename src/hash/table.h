@@ -126,7 +126,7 @@ extern double race_grid_noise_variance(const RaceParams *params, RaceGridChoice 
 									   double count_variance);
 extern double race_grid_bias(const RaceParams *params, RaceGridChoice choice);
 
-/* Return the standard deviation of what rounded positions change, as a part of a kernel sum. */
+/* Return the standard deviation of rounded positions along an axis, in bandwidths. */
 extern double race_grid_rounding(const RaceParams *params);
 
 /* Set the shape of exact nodes. */
