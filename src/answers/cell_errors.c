@@ -327,7 +327,8 @@ typedef struct NearSums
 	Differences whole[RACE_GRID_DIMS]; /* by second differences along each axis, over all planes */
 	Differences all_moves[RACE_GRID_DIMS]; /* by first differences, over all planes */
 	double cells;                          /* squares of errors of differences of nodes */
-	double peak;                           /* and of all records of nodes around the question */
+	double heaps;                          /* and of all records of nodes around the question */
+	Differences peak;                      /* nodes around the question, by their errors */
 	double records;                        /* sum of nodes */
 } NearSums;
 
@@ -382,7 +383,10 @@ add_node(NearSums *sums, const RaceGridKernel *level, const double *nodes, doubl
 			(Max(mean.next * mean.next, mean.second * mean.second) -
 			 noise * (1 + 1.0 / (2 * dims)));
 		if (beside)
-			sums->peak += square * (*node * *node - noise);
+		{
+			sums->heaps += square * (*node * *node - noise);
+			add_differences(&sums->peak, &mean, sqrt(square));
+		}
 	}
 }
 
@@ -458,6 +462,6 @@ race_cell_change(const RaceGridKernel *level, const double *nodes, double record
 	/* the worst place along three axes; in fewer dimensions neighbors often have alike ones */
 	change.cells = WORST * RACE_GRID_DIMS * Max(sums.cells, 0);
 	/* all nodes around a question may have one heap; on an axis alone it is a point mass */
-	change.cells += (dims == 1 ? 1 : 1 << dims) * Max(sums.peak, 0);
+	change.cells += Max(dims == 1 ? sums.heaps : square_of_all(&sums.peak, noise), 0);
 	return change;
 }
