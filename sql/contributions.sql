@@ -64,8 +64,8 @@ FROM _racepriv.race_charges WHERE dataset = 'ratings' AND act <> 'release' ORDER
 
 -- rows are filtered before they are bounded: 2,000 of two movies, of 100 members with 20 rows each
 CALL race_release('of two', 'ratings', '{movie}', 100, "where" => 'movie IN (3, 4)', max_contributions => 2);
-SELECT round(count / 100) AS hundreds, source FROM race_count('of two', '{"movie": [3, 5]}');
-SELECT round(count / 100) AS hundreds FROM race_count('of two', '{"movie": [5, 20]}');
+SELECT round(count / 100) AS hundreds, source FROM race_count('of two', '{"movie": "[3,5)"}');
+SELECT round(count / 100) AS hundreds FROM race_count('of two', '{"movie": "[5,20)"}');
 CALL race_release('of two', 'ratings', '{movie}', 100, "where" => 'movie BETWEEN 3 AND 4', max_contributions => 2);
 CALL race_release_next('of two');
 SELECT round(count / 100) AS hundreds FROM race_count('of two');

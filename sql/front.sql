@@ -151,7 +151,7 @@ FROM race_classify('guests all', 'town', '{"age": 70}') c JOIN (
 SELECT value,
 	probability > prior AS surer,
 	probability BETWEEN lower AND upper AS inside
-FROM race_classify('guests short', 'town', jsonb '{"pressure": 106, "age": [0, 20]}') LIMIT 1 \gx
+FROM race_classify('guests short', 'town', jsonb '{"pressure": 106, "age": "[0,20)"}') LIMIT 1 \gx
 SELECT count(*), abs(sum(probability) - 1) < 1e-9 AS one FROM race_classify('guests all', 'age', '{"smoker": true}');
 SELECT column1,
 	column2,
@@ -376,7 +376,7 @@ SELECT i.input, answered('SELECT * FROM ' || i.input) FROM unnest(ARRAY[
 	$$race_modes('guests al')$$, $$race_modes('guests all', 0)$$, $$race_modes('guests all', label => 'Rome')$$,
 	$$race_curve('guests all', 'age', smoothing => 1)$$, $$race_heatmap('guests all', 'age', 'pressure', 1)$$,
 	$$race_versions('guest all')$$, $$race_kde('guests all', '{1}')$$, $$race_outliers('guests all', '{"agee": 3}')$$,
-	$$race_outliers('guests all', '{"age": [30, 70]}')$$, $$race_outliers('guests all', 'Rome')$$,
+	$$race_outliers('guests all', '{"age": "[30,70)"}')$$, $$race_outliers('guests all', 'Rome')$$,
 	$$race_info('guests al')$$, $$race_export('guests al')$$, $$race_export('guests all', 'csv')$$,
 	$$race_export('guests all', 'points')$$, $$race_export('front age', 'tables')$$,
 	$$race_correlation('front age')$$, $$race_regress('guests all', 'pressure', '{town}')$$,
@@ -424,7 +424,7 @@ SELECT abs(m.mean - (SELECT avg(pressure) FROM measured)) < 0.02 AS all,
 	) AS both
 FROM race_mean('measured', 'pressure') m;
 SELECT abs(mean - (SELECT avg(pressure) FROM measured WHERE pressure >= 100 AND pressure < 120)) < 0.5 AS right
-FROM race_mean('both', 'pressure', "where" => '{"pressure": [100, 120]}');
+FROM race_mean('both', 'pressure', "where" => '{"pressure": "[100,120)"}');
 SELECT count(*) AS quantiles FROM race_quantiles('both', 'pressure');
 SELECT count(*) > 0 AS places FROM race_curve('both', 'pressure');
 SELECT race_histogram('measured', 'pressure');

@@ -35,17 +35,17 @@ FROM race_report('staff anew');
 
 -- columns that nothing connects have no answer together, and the release that has one is named
 SET client_min_messages = warning;
-CREATE TABLE apart AS SELECT 'a' || i % 60 AS a, 'b' || i % 60 AS b, i % 7 AS c FROM generate_series(1, 60) i;
+CREATE TABLE unconnected AS SELECT 'a' || i % 60 AS a, 'b' || i % 60 AS b, i % 7 AS c FROM generate_series(1, 60) i;
 SELECT jsonb_build_object('a', jsonb_agg('a' || i), 'b', jsonb_agg('b' || i)) AS lists
 FROM generate_series(0, 59) i \gset
 -- no noise makes a table of 3,600 cells worth its own
-CALL race_protect('apart', epsilon_limit => 10, unit_column => 'c', max_contributions => 4,
+CALL race_protect('unconnected', epsilon_limit => 10, unit_column => 'c', max_contributions => 4,
 	columns => :'lists');
-CALL race_release('apart', 'apart', '{a,b}', 0.001);
+CALL race_release('unconnected', 'unconnected', '{a,b}', 0.001);
 SELECT topic, "column", sentences(advice) AS advice
-FROM race_report('apart') WHERE topic IN ('connected', 'alone') ORDER BY 2;
+FROM race_report('unconnected') WHERE topic IN ('connected', 'alone') ORDER BY 2;
 SELECT topic, value IS NULL AS unknown, sentences(advice) AS advice
-FROM race_report('apart') WHERE topic IN ('records', 'units');
+FROM race_report('unconnected') WHERE topic IN ('records', 'units');
 
 -- what has no columns has none
 CALL race_release_sketch('no tables', 'staff', 'l2(dims=1)', 'ARRAY[age]', 1);

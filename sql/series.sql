@@ -51,7 +51,7 @@ FROM (VALUES ('short', '-infinity'::timestamptz, 'infinity'::timestamptz),
 		('short[,2026-03-07)', '-infinity', '2026-03-07 00:00+00'),
 		('short[2026-02-28,)', '2026-02-28 00:00+00', 'infinity')) p (period, low, high)
 	CROSS JOIN LATERAL race_count(p.period) c
-	CROSS JOIN LATERAL race_count(p.period, '{"age": [3, 7], "town": "Rome"}') t
+	CROSS JOIN LATERAL race_count(p.period, '{"age": "[3,7)", "town": "Rome"}') t
 	CROSS JOIN LATERAL race_mean(p.period, 'age') m CROSS JOIN LATERAL race_info(p.period) i
 	CROSS JOIN LATERAL (SELECT count(*),
 		count(*) FILTER (WHERE age BETWEEN 3 AND 6 AND town = 'Rome') AS town,

@@ -22,10 +22,10 @@ FROM unnest('{waves,waves by delta}'::text[]) release, race_correlation(release)
 WHERE column1 || column2 IN ('ab', 'ac', 'bc') GROUP BY release ORDER BY release COLLATE "C";
 -- and so are counts, means, and dependence without correlation
 SELECT abs(m.count - t.n) < 300 AS near, m.source
-FROM race_count('waves by delta', '{"a": [20, 40], "d": [50, 100], "b": [0, 60]}') m,
+FROM race_count('waves by delta', '{"a": "[20,40)", "d": "[50,100)", "b": "[0,60)"}') m,
 	(SELECT count(*) FROM waves WHERE a >= 20 AND a < 40 AND d >= 50 AND b < 60) t (n);
 SELECT abs(m.mean - t.mean) < 2 AS near, m.source
-FROM race_mean('waves by delta', 'b', "where" => '{"a": [60, 80], "d": [0, 50]}') m,
+FROM race_mean('waves by delta', 'b', "where" => '{"a": "[60,80)", "d": "[0,50)"}') m,
 	(SELECT avg(b) FROM waves WHERE a >= 60 AND a < 80 AND d < 50) t (mean);
 SELECT abs(count(*) FILTER (WHERE c IS NULL) - 2000) < 100 AS nulls,
 	abs(corr(a, b) - (SELECT corr(a, b) FROM waves)) < 0.05 AS correlation,

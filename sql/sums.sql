@@ -29,7 +29,7 @@ SELECT value1, round(s.sum / 100000) = round(t.sum / 100000) AS near,
 	t.sum BETWEEN s.lower AND s.upper AS within, source
 FROM race_sum('sums', 'amount', by => 'town') s
 	JOIN (SELECT town, sum(amount) FROM sums_bills GROUP BY 1) t ON t.town = value1 ORDER BY 1;
-SELECT round(sum / 10000) AS sum, source FROM race_sum('sums', 'tip', "where" => '{"tip": [0, null]}');
+SELECT round(sum / 10000) AS sum, source FROM race_sum('sums', 'tip', "where" => '{"tip": "[0,)"}');
 SELECT round(sum / 86400 / 1000) AS thousand_days, source FROM race_sum('sums', 'stay');
 SELECT round(sum / 1000) AS thousands, source FROM race_sum('sums', 'open');
 

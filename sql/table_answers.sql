@@ -34,8 +34,8 @@ BEGIN
 			ELSE c.count::text END, c.source);
 END $$;
 SELECT counted('{}', 'true');
-SELECT counted('{"age": [30, 40]}', 'age >= 30 AND age < 40');
-SELECT counted('{"age": [null, 40]}', 'age < 40'), counted('{"age": [40, null]}', 'age >= 40'),
+SELECT counted('{"age": "[30,40)"}', 'age >= 30 AND age < 40');
+SELECT counted('{"age": "(,40)"}', 'age < 40'), counted('{"age": "[40,)"}', 'age >= 40'),
 	counted('{"age": 7}', 'age = 7');
 SELECT counted('{"age": null}', 'age IS NULL'), counted('{"smoker": null}', 'smoker IS NULL'),
 	counted('{"smoker": [true, null]}', 'smoker IS NOT FALSE');
@@ -43,14 +43,14 @@ SELECT counted('{"smoker": true}', 'smoker'), counted('{"smoker": "false"}', 'NO
 SELECT counted('{"town": "Rome"}', 'town = ''Rome'''),
 	counted('{"town": ["Rome", "Paris", "Rome"]}', 'town <> ''Oslo''');
 SELECT counted('{"size": "large"}', 'size = ''large'''), counted('{"code": ["a", "c"]}', 'code IN (''a'', ''c'')');
-SELECT counted('{"day": ["2026-03-01", "2026-04-01"]}', 'day >= ''2026-03-01'' AND day < ''2026-04-01''',
+SELECT counted('{"day": "[2026-03-01,2026-04-01)"}', 'day >= ''2026-03-01'' AND day < ''2026-04-01''',
 		'answers day'), counted('{"day": "2026-12-31"}', 'day = ''2026-12-31''', 'answers day');
-SELECT counted('{"size": "large", "pressure": [150, 250]}', 'size = ''large'' AND pressure >= 150', 'answers pressure');
+SELECT counted('{"size": "large", "pressure": "[150,250)"}', 'size = ''large'' AND pressure >= 150', 'answers pressure');
 SELECT counted('{"size": "large", "code": "b", "town": "Oslo"}',
 	'size = ''large'' AND code = ''b'' AND town = ''Oslo''');
-SELECT counted('{"age": [200, 300]}', 'age >= 200'), counted('{"age": [30, 30]}', 'false'),
+SELECT counted('{"age": "[200,300)"}', 'age >= 200'), counted('{"age": "[30,30)"}', 'false'),
 	counted('{"town": []}', 'false');
-SELECT counted('{"age": [40, 30]}', 'false');
+SELECT counted('{"age": "[40,30)"}', 'false');
 
 -- other values have a cell, whose name is that of no category
 SELECT counted('{"code": "other"}', 'code > ''c'''), counted('{"code": ["a", "other"]}', 'code NOT IN (''b'', ''c'')');
@@ -111,6 +111,17 @@ FROM unnest('{answers parities,answers no label}'::text[]) release, generate_ser
 	LATERAL race_count(release, jsonb_build_object('a', a, 'b', b, 'odd', odd)) x GROUP BY release
 ORDER BY release COLLATE "C";
 
+-- an array is a set, of every column; a range is PostgreSQL's, with either end in it or not
+SELECT counted('{"age": [30, 40]}', 'age IN (30, 40)'), counted('{"age": [7]}', 'age = 7'),
+	counted('{"age": []}', 'false'), counted('{"age": ["[30,40]", 50]}', 'age BETWEEN 30 AND 40 OR age = 50');
+SELECT counted('{"age": "[30,40]"}', 'age BETWEEN 30 AND 40'), counted('{"age": "(30,40)"}', 'age > 30 AND age < 40'),
+	counted('{"age": "(,30]"}', 'age <= 30'), counted('{"age": "[30,30]"}', 'age = 30'), counted('{"age": "(30,31)"}', 'false'),
+	counted('{"age": "[ 30 , 40 )"}', 'age >= 30 AND age < 40');
+SELECT counted('{"day": "[2026-03-01,2026-03-31]"}', 'day BETWEEN ''2026-03-01'' AND ''2026-03-31''',
+		'answers day'),
+	counted('{"day": ["2026-03-01", "2026-03-31"]}', 'day IN (''2026-03-01'', ''2026-03-31'')', 'answers day'),
+	counted('{"day": "(\"2026-03-01\",)"}', 'day > ''2026-03-01''', 'answers day');
+
 -- what cannot be asked
 SELECT race_count('nothing of the kind');
 SELECT race_count('answers all', '{"agee": 1}');
@@ -121,8 +132,14 @@ SELECT race_count('answers all', '{"code": "d"}');
 SELECT race_count('answers all', '{"age": "x"}');
 SELECT race_count('answers all', '{"age": "NaN"}');
 SELECT race_count('answers all', '{"age": true}');
-SELECT race_count('answers all', '{"age": [1, 2, 3]}');
-SELECT race_count('answers day', '{"day": ["2026-02-01", "2026-01-01"]}');
+SELECT race_count('answers all', '{"age": [1, {"a": 2}]}');
+SELECT race_count('answers all', '{"age": "[1,2"}');
+SELECT race_count('answers all', '{"age": "[1;2)"}');
+SELECT race_count('answers all', '{"age": "[1,2,3)"}');
+SELECT race_count('answers all', '{"age": "[1,x)"}');
+SELECT race_count('answers all', '{"age": "[2,1]"}');
+SELECT race_count('answers pressure', '{"pressure": [150]}');
+SELECT race_count('answers day', '{"day": "[2026-02-01,2026-01-01)"}');
 SELECT race_count('answers all', '{"age": {}}');
 SELECT race_count('answers pressure', '{"pressure": 100}');
 SELECT race_count('answers pressure', '{"pressure": null}');
@@ -290,7 +307,7 @@ FROM generate_series(1, 4) i, LATERAL (SELECT count(*) AS ranges FROM race_cross
 SELECT w."where",
 	bool_or(c.source = 'measured') AS measured,
 	bool_and(c.lower <= c.count AND c.count <= c.upper) AS within
-FROM unnest('{"{\"x\": [0.12, 0.5]}","{\"x\": [0.12, 0.501]}"}'::jsonb[]) w ("where"), generate_series(1, 4) i,
+FROM unnest('{"{\"x\": \"[0.12,0.5)\"}","{\"x\": \"[0.12,0.501)\"}"}'::jsonb[]) w ("where"), generate_series(1, 4) i,
 	LATERAL race_count('even ' || i, w."where") c WHERE (SELECT count(*) FROM race_crosstab('even ' || i, 'x')) = 50
 GROUP BY 1 ORDER BY 1;
 SELECT min(q.n) AS quantiles, min(k.n) AS places FROM generate_series(1, 4) i,
@@ -312,7 +329,7 @@ FROM race_quantiles('prices', 'p', '{0.1,0.5,0.9}') q,
 	LATERAL (SELECT percentile_disc(q.p) WITHIN GROUP (ORDER BY p) AS value FROM prices) t;
 SELECT round(c.count) = t.n AS right, c.source FROM race_count('prices', '{"p": 0.29}') c,
 	(SELECT count(*) AS n FROM prices WHERE p = 0.29) t;
-SELECT round(c.count) = t.n AS right, c.source FROM race_count('prices', '{"p": [0.285, 0.575]}') c,
+SELECT round(c.count) = t.n AS right, c.source FROM race_count('prices', '{"p": "[0.285,0.575)"}') c,
 	(SELECT count(*) AS n FROM prices WHERE p BETWEEN 0.285 AND 0.575) t;
 SELECT count FROM race_count('prices', '{"p": 0.295}');
 SELECT min(value1), max(value1), count(*) FROM race_crosstab('prices', 'p');
@@ -324,5 +341,5 @@ SELECT bool_and(p::numeric = round(p::numeric, 2)) AS multiples, max(p), count(D
 FROM race_synthesize(NULL::synthetic_prices, 'prices', 10000);
 -- ranges of whole numbers are of the whole numbers between their ends
 SELECT round(a.count) = round(b.count) AS same
-FROM race_count('even, much', '{"n": [9.5, 19.5]}') a, race_count('even, much', '{"n": [10, 20]}') b;
+FROM race_count('even, much', '{"n": "[9.5,19.5)"}') a, race_count('even, much', '{"n": "[10,20)"}') b;
 DROP SCHEMA table_answers CASCADE;

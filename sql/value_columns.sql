@@ -38,17 +38,17 @@ CREATE TABLE values_of AS SELECT v, v::text::race_sketch AS t FROM race_released
 CREATE TABLE synthetic_of (letter text, digit int, "even" boolean);
 SELECT (SELECT array_agg(a::text) FROM race_crosstab(v, 'letter', '3') a)
 		= (SELECT array_agg(a::text) FROM race_crosstab('carried all', 'letter', 'even') a) AS crosstab,
-	(SELECT array_agg(a::text) FROM race_mean(v, 'digit', by => '{letter,even}', "where" => '{"digit": [2, 7]}') a)
+	(SELECT array_agg(a::text) FROM race_mean(v, 'digit', by => '{letter,even}', "where" => '{"digit": "[2,7)"}') a)
 		= (SELECT array_agg(a::text)
-			FROM race_mean('carried all', 'digit', ARRAY['letter', 'even'], '{"digit": [2, 7]}') a) AS mean,
+			FROM race_mean('carried all', 'digit', ARRAY['letter', 'even'], '{"digit": "[2,7)"}') a) AS mean,
 	(SELECT array_agg(a::text) FROM race_trend(t, 'digit', 'digit') a)
 		= (SELECT array_agg(a::text) FROM race_trend('carried all', 'digit', 'digit') a) AS trend,
 	(SELECT count(*) FROM race_correlation(t)) = (SELECT count(*) FROM race_correlation('carried all')) AS correlation,
 	(SELECT array_agg(a::text) FROM race_synthesize(NULL::synthetic_of, t, 50, 7) a)
 		= (SELECT array_agg(a::text) FROM race_synthesize(NULL::synthetic_of, 'carried all', 50, 7) a) AS synthesize
 FROM values_of;
-SELECT (SELECT a::text FROM race_count(t, '{"letter": "a", "digit": [2, 7]}') a)
-		= (SELECT a::text FROM race_count('carried all', '{"letter": "a", "digit": [2, 7]}') a) AS count,
+SELECT (SELECT a::text FROM race_count(t, '{"letter": "a", "digit": "[2,7)"}') a)
+		= (SELECT a::text FROM race_count('carried all', '{"letter": "a", "digit": "[2,7)"}') a) AS count,
 	(SELECT array_agg((a.value, a.count, a.density)::text) FROM race_histogram(t, 'digit', '{0,2,9}'::int[]) a)
 		= (SELECT array_agg((a.value, a.count, a.density)::text)
 			FROM race_histogram('carried all', 'digit', '{0,2,9}') a) AS histogram,

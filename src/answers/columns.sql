@@ -116,7 +116,7 @@ CREATE FUNCTION race_count(
 	RETURNS record
 	AS 'MODULE_PATHNAME', 'race_count_where' LANGUAGE C STABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION race_count(race_sketch, jsonb, float8) IS
-	'how many records of a value of tables have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, by the model, or not measured, and then NULL. Errors: 42703, 22023';
+	'how many records of a value of tables have these values, with an interval: {"age": "[30,40)", "town": ["Rome", "Paris"]}. source: measured with known noise, by the model, or not measured, and then NULL. Errors: 42703, 22023';
 
 CREATE FUNCTION race_histogram(
 	sketch race_sketch, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL, confidence float8 DEFAULT 0.95,

@@ -36,7 +36,7 @@ def whole(name, upper):
 # Columns of the CSV files, and those that are released: numbers that are charted, a category to group by, conditions
 TABLES = {
     'skin': dict(columns=f"{whole('b', 255)}, {whole('g', 255)}, {whole('r', 255)}, {texts('class', 1, 2)}", release='b,g,r,class', number='r', other='g', group='class',
-                 where='{"r": [100, 200]}', condition='r BETWEEN 100 AND 199', query='{"class": "1"}', edges='{0,50,100,150,256}', types={}, share=0.1, third='b'),
+                 where='{"r": "[100,200)"}', condition='r BETWEEN 100 AND 199', query='{"class": "1"}', edges='{0,50,100,150,256}', types={}, share=0.1, third='b'),
     'adult': dict(columns=', '.join([whole('age', 84), codes('workclass', 9), whole('weight', 99), whole('education', 15), codes('marital', 7), codes('occupation', 15), codes('relationship', 6),
                                      codes('race', 5), codes('sex', 2), whole('gain', 99), whole('loss', 99), whole('hours', 98), codes('country', 42), codes('income', 2)]),
                   release='age,marital,sex,education,hours,income', number='age', other='hours', group='income', where='{"sex": "1"}', condition="sex = '1'", query='{"sex": "0"}',
@@ -47,9 +47,9 @@ TABLES = {
                   release='distance,fare,passengers,color,payment', number='fare', other='distance', group='payment', where='{"color": "yellow"}', condition="color = 'yellow'",
                   query='{"color": "green"}', edges='{0,5,10,20,50,150}', types={}, third='passengers'),
     'seaice': dict(columns="day date NOT NULL CHECK (day BETWEEN '1980-01-01' AND '2019-12-31'), extent float8 NOT NULL CHECK (extent BETWEEN 0 AND 20)", release='day,extent', number='day',
-                   other='extent', group=None, where='{"extent": [10, 12.5]}', condition='extent >= 10 AND extent < 12.5', query=None, edges='{1980-01-01,1990-01-01,2000-01-01,2020-01-01}', types={'day': 'date'}),
+                   other='extent', group=None, where='{"extent": "[10,12.5)"}', condition='extent >= 10 AND extent < 12.5', query=None, edges='{1980-01-01,1990-01-01,2000-01-01,2020-01-01}', types={'day': 'date'}),
     'made': dict(columns=', '.join(f"{name} float8 NOT NULL CHECK ({name} BETWEEN -8 AND 8)" for name in ('east', 'north', 'height')) + f", {texts('side', 'left', 'right')}", release='east,north,height,side', number='east', other='height', group='side',
-                 where='{"east": [0, 1]}', condition='east >= 0 AND east < 1', query='{"side": "left"}', edges='{-8,-2,0,1,8}', types={}, third='north'),
+                 where='{"east": "[0,1)"}', condition='east >= 0 AND east < 1', query='{"side": "left"}', edges='{-8,-2,0,1,8}', types={}, third='north'),
 }
 
 TABLES = {name: table for name, table in TABLES.items() if ONLY == [''] or name in ONLY}

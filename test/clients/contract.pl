@@ -12,7 +12,7 @@ use Test::More;
 # A parameter is a text, an integer, JSON, or a list of numbers
 my @statements = (
 	['SELECT count, lower, upper FROM race_count(?)', 's:clinic'],
-	['SELECT count, lower, upper FROM race_count(?, ?)', 's:clinic', 'j:{"age": [30, 50], "site": "north"}'],
+	['SELECT count, lower, upper FROM race_count(?, ?)', 's:clinic', 'j:{"age": "[30,50)", "site": "north"}'],
 	['SELECT value1, mean, lower, upper FROM race_mean(?, ?, ?)', 's:clinic', 's:pressure', 's:site'],
 	['SELECT mean FROM race_mean(?, ?, ?, ?)', 's:clinic', 's:pressure', 's:site', 'j:{"smoker": true}'],
 	['SELECT x, density, lower, upper FROM race_curve(?, ?, ?)', 's:clinic', 's:age', 'i:50'],

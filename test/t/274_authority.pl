@@ -88,7 +88,7 @@ for my $caller ($ENV{PGUSER}, 'boss') {
 			"CALL race_release('$dataset days', '$dataset', '{x}', 100, series => '$days')",
 			"CALL race_release_next('$dataset'); CALL race_release_next('$dataset sketch'); CALL race_release_next('$dataset days')",
 			"SELECT race_refreshes_left('$dataset'); SELECT race_label('$dataset') IS NOT NULL",
-			"SELECT count(*) FROM race_count('$dataset', '{\"x\": [2, 5]}')",
+			"SELECT count(*) FROM race_count('$dataset', '{\"x\": \"[2,5)\"}')",
 			"CALL race_budget_limit('$dataset', 2e6, 1e-3); CALL race_budget_limit('$dataset', 1e6, 0)",
 			"SELECT count(*) FROM race_synthesize(NULL::h.rows, '$dataset', 100)") {
 			my $told = do { local $ENV{PGUSER} = $caller; $cluster->sql_fails($call) };

@@ -19,8 +19,8 @@ END
 sql(<<'END');
 INSERT INTO cases (function, call) VALUES ('race_synthesize', 'race_synthesize(NULL::mixed, ''times'', 50, 1)'), ('race_synthesize', 'race_synthesize(NULL::wide, ''far'', 50, 1)');
 INSERT INTO cases (function, call) SELECT 'texts', c FROM unnest(ARRAY[
-	'race_count(''times'', ''{"at": ["2026-05-01", "2026-05-02 12:00"]}'')', 'race_count(''times'', ''{"wait": ["-1 days 02:00", "1 day"]}'')', 'race_histogram(''times'', ''at'', ''{2026-05-01 01:00,2026-05-02}''::text)',
-	'race_histogram(''mixed'', ''day'', ''{2026-03-04,2026-05-06}''::text)', 'race_histogram(''times'', ''wait'', ''{-30:00,-1 day +01:00,02:00}''::text)', 'race_count(''mixed'', ''{"day": ["2026-03-04", "2026-05-06"]}'')',
+	'race_count(''times'', ''{"at": "[2026-05-01,2026-05-02 12:00)"}'')', 'race_count(''times'', ''{"wait": "[-1 days 02:00,1 day)"}'')', 'race_histogram(''times'', ''at'', ''{2026-05-01 01:00,2026-05-02}''::text)',
+	'race_histogram(''mixed'', ''day'', ''{2026-03-04,2026-05-06}''::text)', 'race_histogram(''times'', ''wait'', ''{-30:00,-1 day +01:00,02:00}''::text)', 'race_count(''mixed'', ''{"day": "[2026-03-04,2026-05-06)"}'')',
 	'race_count(''times'', ''{"mood": "ok", "flag": true}'')', 'race_mean(''mixed'', ''f'', ''{town,NULL}''::text)', 'race_versions(''mixed'')', 'race_quantiles(''grid'')', 'race_fit(race_released(''grid''), 16, 1)',
 	'race_count(''mixed[2026-01-01,)'')', 'race_outliers(''far'', ''{"early": "4000-01-01 BC"}''::jsonb)', 'race_quantiles(''far'', ''early'', ''{0,0.5,1}'')']) c;
 END

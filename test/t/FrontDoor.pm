@@ -92,11 +92,11 @@ sub quoted { return join ', ', map { defined ? "'" . s/'/''/gr . "'" : 'NULL' } 
 
 # Ends of arguments that many routines have: good ones, and refused ones with their SQLSTATE
 my @confidences = (['0.95', '1e-300', '0.9999999999999999', 'NULL'], {map { $_ => '22023' } '0', '1', '-1', "'NaN'", "'Infinity'"});
-my @wheres = ([map { quoted($_) } '{}', '{"%N": [null, null]}', '{"%N": [0, 0]}', '{"%N": [-1e300, 1e300]}', '{"%W": [null, null]}', '{"%D": ["-infinity", "infinity"]}', '{"%D": ["2026-01-01", "5874897-12-31"]}',
-	'{"%D": ["4714-11-24 BC", "2026-12-31"]}', '{"%C": []}', '{"1": [null, null]}', undef],
-	{(map { quoted($_) => '22023' } '[]', '1', 'null', '{"%N": [1, 0]}', '{"%N": []}', '{"%N": [1]}', '{"%N": [1, 2, 3]}', '{"%N": {}}', '{"%N": [1, "x"]}', '{"%C": "no such"}', '{"%C": {}}', '{"%C": null}', '{"%N": [[1, 2], 3]}'),
+my @wheres = ([map { quoted($_) } '{}', '{"%N": "(,)"}', '{"%N": "[0,0)"}', '{"%N": "[-1e300,1e300)"}', '{"%W": "(,)"}', '{"%D": "[-infinity,infinity)"}', '{"%D": "[2026-01-01,5874897-12-31)"}',
+	'{"%D": "[4714-11-24 BC,2026-12-31)"}', '{"%C": []}', '{"%N": []}', '{"%N": ["(,0)", "[0,)"]}', '{"%N": "(0,1]"}', '{"1": "(,)"}', undef],
+	{(map { quoted($_) => '22023' } '[]', '1', 'null', '{"%N": "[1,0)"}', '{"%N": "[1,2"}', '{"%N": "[1;2)"}', '{"%N": "[1,2,3)"}', '{"%N": "("}', '{"%N": {}}', '{"%N": [1, "x"]}', '{"%C": "no such"}', '{"%C": {}}', '{"%C": null}', '{"%N": [[1, 2], 3]}'),
 		(map { quoted($_) => '42703' } '{"no such": 1}', '{"": 1}', '{"0": 1}', '{"99": 1}')});
-my @few = ([map { quoted($_) } '{}', '{"%N": [0, 0]}', '{"%W": [null, null]}', undef], {quoted('[]') => '22023', quoted('{"%W": [1, 0]}') => '22023', quoted('{"no such": 1}') => '42703'});
+my @few = ([map { quoted($_) } '{}', '{"%N": "[0,0)"}', '{"%W": "(,)"}', undef], {quoted('[]') => '22023', quoted('{"%W": "[1,0)"}') => '22023', quoted('{"no such": 1}') => '42703'});
 my @labels = (['NULL'], {"'x'" => '22023'});
 my @smoothings = (['NULL'], {'1' => '22023'});
 my @seeds = ['0', '-9223372036854775808', '9223372036854775807', 'NULL'];
@@ -127,7 +127,7 @@ my %of_tables = (
 	race_trend => {column => [[map { quoted($_) } '%N', '%W', '%D', '1', undef], {$no_column->(), quoted('%C') => '22023'}], by => [[map { quoted($_) } '%N', '%W', '%D', '1'], {$no_column->(), 'NULL' => '42703', quoted('%C') => '22023', quoted('during') => '22023'}],
 		where => \@few, confidence => \@confidences},
 	race_classify => {label => [[map { quoted($_) } '%W', '%C', '%D', '%N', undef], {$no_column->()}],
-		query => [[map { quoted($_) . '::jsonb' } '{}', '{"%N": 0}', '{"%N": -1e300}', '{"%N": 1e300}', '{"%N": [null, 0]}', undef],
+		query => [[map { quoted($_) . '::jsonb' } '{}', '{"%N": 0}', '{"%N": -1e300}', '{"%N": 1e300}', '{"%N": "(,0)"}', undef],
 			{(map { quoted($_) . '::jsonb' => '22023' } '[]', '1', 'null', '{"%N": {}}'), quoted('{"no such": 1}') . '::jsonb' => '42703', "''::text" => '22P02', '3' => '22023'}], confidence => \@confidences},
 	race_correlation => {confidence => \@confidences},
 	race_report => {confidence => \@confidences},

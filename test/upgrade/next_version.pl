@@ -50,7 +50,7 @@ sub sql_at {
 # All rows of the ledger.  Some functions of libm round the last digits differently in each version of the C library.
 my @tables = qw(race_budgets race_datasets race_budget_tables race_charges race_releases race_descriptions race_series_units);
 my $ledger = join '', map { "SELECT '$_', md5(t::text), left(t::text, 200) FROM _racepriv.$_ t ORDER BY 2;\n" } @tables;
-my @questions = ("race_count('r')", "race_count('r', '{\"x\": [2, 5]}')", "race_quantiles('r', 'x', '{0.25,0.5}')", "race_mean('r of w', 'y', by => 'x')", "race_correlation('r of w')", "race_histogram('rows', 'x')",
+my @questions = ("race_count('r')", "race_count('r', '{\"x\": \"[2,5)\"}')", "race_quantiles('r', 'x', '{0.25,0.5}')", "race_mean('r of w', 'y', by => 'x')", "race_correlation('r of w')", "race_histogram('rows', 'x')",
 	"race_modes('grid')", "race_regress('moments', 'y')", "race_estimate(race_released('grid'), '{3}')", "race_estimate(race_released('rows'), '{3,4}')", "race_classify('labeled', '{3}'::float8[])", "race_versions('times')", "race_catalog", "race_budget_status");
 my $rounded = q(regexp_replace(t::text, '(\d\.\d{9})\d+', '\1', 'g'));
 my $answers = join '', map { my $call = $_ =~ s/'/''/gr; "SELECT '$call', $rounded FROM $_ t ORDER BY 2;\n" } @questions;

@@ -82,7 +82,7 @@ CREATE FUNCTION @extschema@.race_count(
 	RETURNS _racepriv.race_count_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION @extschema@.race_count(text, jsonb, float8) IS
-	'how many records of a release have these values, with an interval: {"age": [30, 40], "town": ["Rome", "Paris"]}. source: measured with known noise, by the model, or not measured, and then NULL. Errors: 42704, 42703, 22023';
+	'how many records of a release have these values, with an interval: {"age": "[30,40)", "town": ["Rome", "Paris"]}. source: measured with known noise, by the model, or not measured, and then NULL. Errors: 42704, 42703, 22023';
 
 CREATE FUNCTION @extschema@.race_crosstab(
 	release text, column1 text, column2 text DEFAULT NULL, confidence float8 DEFAULT 0.95)
