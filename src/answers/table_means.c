@@ -21,6 +21,7 @@
 #include "sketch/domain.h"
 #include "sketch/result.h"
 #include "answers/distributions.h"
+#include "answers/heaps.h"
 #include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_mean);
@@ -94,6 +95,8 @@ typedef struct Means
 	RaceTableLine *lines[2];
 	uint32 n[2];
 	double *value; /* [cells]: values of the column */
+	double
+		*below; /* [cells]: how far heaps move the mean of a cell's records down from its value */
 	uint32 *order; /* [ordinary cells]: cells by value */
 	double *share; /* [cells]: share of the records */
 	double half;   /* most that a record differs from the value of its cell */
@@ -145,15 +148,20 @@ race_tables_values(const RaceDomain *domain, double *value, double *half, int *e
 	return true;
 }
 
-/* Set the values of the cells of a column, and how far those of records may be. */
+/*
+ * Set the values of the cells of a column, and how far those of records may be.  Heaps move
+ * estimates alone: intervals hold wherever in their cells records are.
+ */
 static void
 set_values(Means *means)
 {
 	const RaceDomain *domain = means->domain;
 	uint32 cells = RaceDomainCells(domain);
 	const double **none = palloc0(means->open.columns * sizeof(double *));
+	RaceHeaps heaps;
 
 	means->value = palloc0(cells * sizeof(double));
+	means->below = palloc0(cells * sizeof(double));
 	means->share = palloc0(cells * sizeof(double));
 	means->order = palloc(cells * sizeof(uint32));
 	if (!race_tables_values(domain, means->value, &means->half, &means->exponent))
@@ -161,10 +169,14 @@ set_values(Means *means)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of the release has categories, no numbers", domain->name),
 				 errhint("race_crosstab counts its values.")));
+	race_model_event(means->open.model, none, means->column, means->share);
+	race_heaps_find(domain, means->share, &heaps);
+	for (uint32 i = 0; i < domain->n && heaps.every > 0; i++)
+		means->below[i] = race_heaps_share(domain, &heaps, i) *
+			(means->value[i] - ldexp(race_tables_edge(domain, i), -means->exponent));
 	for (uint32 i = 0; i < domain->n; i++)
 		means->order[i] = i;
 	qsort_arg(means->order, domain->n, sizeof(uint32), compare_values, means->value);
-	race_model_event(means->open.model, none, means->column, means->share);
 }
 
 /* Sums over the groups of the column: of records, of values, and what their noise needs */
@@ -172,6 +184,7 @@ typedef struct Sums
 {
 	double count;
 	double sum;
+	double below;    /* how far heaps move the sum down */
 	double flat;     /* sum, if values within groups were those of all records */
 	double variance; /* variance of the count */
 	double sum_variance;
@@ -247,6 +260,7 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 	double *all = palloc0(groups * sizeof(double)); /* cells by their share of the event */
 	double *inside = palloc0(groups * sizeof(double));
 	double *values = palloc0(groups * sizeof(double));
+	double *below = palloc0(groups * sizeof(double));
 	double *flat = palloc0(groups * sizeof(double));
 	double *squares = palloc0(groups * sizeof(double));
 	double *even = palloc0(3 * groups * sizeof(double));
@@ -276,6 +290,7 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 		all[group] += means->share[i] * own;
 		inside[group] += means->share[i] * own * weight;
 		values[group] += means->share[i] * own * weight * means->value[i];
+		below[group] += means->share[i] * own * weight * means->below[i];
 		flat[group] += means->share[i] * weight * means->value[i] / totals[group];
 		even[3 * group]++;
 		even[3 * group + 1] += weight;
@@ -291,6 +306,7 @@ sum_groups(const Means *means, const uint32 *group_of, uint32 groups, const doub
 
 		sums->count += counts[i] * part;
 		sums->sum += counts[i] * value;
+		sums->below += known ? counts[i] * below[i] / all[i] : 0;
 		sums->flat += counts[i] * (known ? flat[i] : value);
 		sums->variance += variance * part * part;
 		sums->sum_variance += variance * value * value;
@@ -358,7 +374,7 @@ divide_sums(const Sums *sums, double off, double least, double most, double z, M
 	mean->known = sums->count > 0 && a > 0;
 	if (!mean->known)
 		return;
-	mean->estimate = Min(Max(sums->sum / sums->count, least), most);
+	mean->estimate = Min(Max((sums->sum - sums->below) / sums->count, least), most);
 	mean->lower = Min(Max((b - root) / a - off, least), mean->estimate);
 	mean->upper = Max(Min((b + root) / a + off, most), mean->estimate);
 }
@@ -371,7 +387,7 @@ bound_sum(const Sums *sums, double off, double z, Mean *sum)
 		off * (Max(sums->count, 0) + z * sqrt(sums->variance));
 
 	sum->known = true;
-	sum->estimate = sums->sum;
+	sum->estimate = sums->sum - sums->below;
 	sum->lower = sums->sum - error;
 	sum->upper = sums->sum + error;
 }
@@ -453,7 +469,7 @@ ask_model(const Means *means, double z, Mean *mean)
 	for (uint32 i = 0; i < means->domain->n; i++)
 	{
 		count += table[i];
-		sum += table[i] * means->value[i];
+		sum += table[i] * (means->value[i] - means->below[i]);
 	}
 	mean->known = count * model->total >= 0.5 && model->total > z * sqrt(model->total_variance);
 	if (!mean->known)

@@ -23,6 +23,7 @@
 #include "sketch/domain.h"
 #include "sketch/result.h"
 #include "answers/domain_check.h"
+#include "answers/heaps.h"
 #include "answers/table_answers.h"
 
 PG_FUNCTION_INFO_V1(race_synthesize);
@@ -44,6 +45,7 @@ typedef struct Target
 	Datum *categories; /* [n]: categories as values of the type */
 	/* [cells]: shares of records, -1 where the type has no such value; NULL if it has all */
 	double *shares;
+	RaceHeaps heaps;
 	bool not_null;
 	RaceDomainCheck *check; /* constraints of its type, or NULL */
 	Oid role;               /* role of an input function that may call others; else invalid */
@@ -156,6 +158,18 @@ check_number_type(Target *target, const RaceDomain *domain)
 }
 
 static void
+find_heaps(Synthesis *synthesis, Target *target)
+{
+	const RaceDomain *domain = &synthesis->open.domains[target->column];
+	const double **all = palloc0(synthesis->open.columns * sizeof(double *));
+	double *share = palloc_extended(RaceDomainCells(domain) * sizeof(double), MCXT_ALLOC_HUGE);
+
+	race_model_event(synthesis->open.model, all, target->column, share);
+	race_heaps_find(domain, share, &target->heaps);
+	pfree(share);
+}
+
+static void
 prepare_target(Synthesis *synthesis, int i, bool not_null)
 {
 	Form_pg_attribute attribute = TupleDescAttr(synthesis->desc, i);
@@ -191,6 +205,7 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 	if (!domain->category)
 	{
 		check_number_type(target, domain);
+		find_heaps(synthesis, target);
 		return;
 	}
 	target->categories = palloc_extended(domain->n * sizeof(Datum), MCXT_ALLOC_HUGE);
@@ -203,13 +218,15 @@ prepare_target(Synthesis *synthesis, int i, bool not_null)
 	}
 }
 
-/* Return a number within a cell: each as likely as others. */
+/* Return a number within a cell: its lower edge where that is a heap, or each as likely as others. */
 static double
-number_in_cell(Synthesis *synthesis, const RaceDomain *domain, uint32 cell)
+number_in_cell(Synthesis *synthesis, const RaceDomain *domain, const RaceHeaps *heaps, uint32 cell)
 {
 	double low = Max(race_tables_edge(domain, cell), domain->lower);
 	double high = race_tables_edge(domain, cell + 1);
-	double x = low + draw_uniform(synthesis) * (high - low);
+	double heap = race_heaps_share(domain, heaps, cell);
+	double u = draw_uniform(synthesis);
+	double x = u < heap ? low : low + (u - heap) / (1 - heap) * (high - low);
 
 	return domain->finest > 0 ?
 		Min(Max(race_multiple_below(domain->finest, x), low), domain->upper) :
@@ -267,7 +284,7 @@ draw_in_cell(Synthesis *synthesis, Target *target, const RaceDomain *domain, uin
 {
 	*value = target->categories != NULL ?
 		target->categories[cell] :
-		number_value(target, domain, number_in_cell(synthesis, domain, cell));
+		number_value(target, domain, number_in_cell(synthesis, domain, &target->heaps, cell));
 	return target->check == NULL ||
 		(target->categories != NULL ? target->shares[cell] >= 0 :
 									  race_domain_check(target->check, *value, false));

@@ -3,6 +3,7 @@
  *		Round steps of numbers, dates and times, and where cells of such steps begin
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "hash/round_steps.h"
@@ -26,35 +27,36 @@ static const uint32_t n_months = sizeof(months) / sizeof(months[0]);
 /* A little less than a number that was divided or multiplied: rounding takes no step away. */
 #define NEARLY (1 - 1e-12)
 
+/* Return the number that is nearest to a decimal. */
 static double
-power_of_ten(int exponent)
+decimal(int digits, int exponent)
 {
-	double power = 1;
+	char text[32];
 
-	for (int i = 0; i < exponent; i++)
-		power *= 10;
-	return power;
+	snprintf(text, sizeof(text), "%de%d", digits, exponent);
+	return strtod(text, NULL);
 }
 
-#define MOST_EXPONENT 280 /* decimal powers beyond it would leave the doubles */
+/* Powers of ten beyond these would leave the doubles. */
+#define LEAST_EXPONENT (-306)
+#define MOST_EXPONENT 303
 
 /* Return the smallest round number that is at least x, a positive number. */
 static double
 round_number(double x, bool whole)
 {
-	static const double digits[] = {10, 20, 25, 50};
+	static const int digits[] = {10, 20, 25, 50};
 	int exponent = (int) floor(log10(x)) - 2;
 
 	if (whole)
 		exponent = exponent < -1 ? -1 : exponent;
-	if (abs(exponent) > MOST_EXPONENT)
+	if (exponent < LEAST_EXPONENT || exponent > MOST_EXPONENT)
 		return x;
 	/* bound: four powers of ten, since the first is at most a thousandth of x, or 1 */
 	for (;; exponent++)
 		for (uint32_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++)
 		{
-			double number = exponent < 0 ? digits[i] / power_of_ten(-exponent) :
-										   digits[i] * power_of_ten(exponent);
+			double number = decimal(digits[i], exponent);
 
 			if (number >= x * NEARLY && (!whole || number == rint(number)))
 				return number;
