@@ -26,8 +26,8 @@ use constant {
 	ROWS => 10,
 	PERSONS => 5,
 	CELLS => 8,				# of a margin
-	CALLS => 400,
-	PILOT => 500,
+	CALLS => 800,
+	PILOT => 1000,
 };
 my $labels = join ',', 1 .. 2 * PERSONS;
 

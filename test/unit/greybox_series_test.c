@@ -318,7 +318,7 @@ main(void)
 						 make_kind(params_of(RACE_KIND_TABLES)),
 						 make_kind(moments_params(2, 1, RACE_CLIP_NORM))};
 
-	for (uint64_t number = 0; number < CASES(900, 48); number++)
+	for (uint64_t number = 0; number < CASES(900, 90); number++)
 	{
 		Case c = make_case(number);
 
