@@ -220,7 +220,7 @@ main(void)
 	doubled = attack(1, 2);
 	ok(found <= 1 && (SANITIZED || found > 0.7),
 	   "who sees all values of a series learns no more than epsilon = 1 (at least %.2f)", found);
-	ok(SANITIZED || doubled > 1.2, "control: with the noise of twice the part it is more (at least %.2f)",
-	   doubled);
+	ok(SANITIZED || doubled > 1.2,
+	   "control: with the noise of twice the part it is more (at least %.2f)", doubled);
 	return done_testing();
 }
