@@ -104,11 +104,11 @@ endif
 
 # Loops over counters, Gram matrices and distances are written for vectors; roots of sums of
 # squares need no errno.
-src/privacy/counters.o src/answers/solver.o src/answers/graphical_model.o src/answers/graphical_fit.o: CFLAGS += -ftree-vectorize
-src/answers/radial.o src/hash/moment_sums.o src/privacy/products.o: CFLAGS += -ftree-vectorize -fno-math-errno
-# The vector code has short loops, which gcc unrolls from -O2 on.  Sanitizers, which are used with -O1, set UNROLL to that:
+src/privacy/counters.o src/answers/solver.o src/answers/graphical_model.o src/answers/graphical_fit.o: CFLAGS += -ftree-vectorize $(HOT)
+src/answers/radial.o src/hash/moment_sums.o src/privacy/products.o: CFLAGS += -ftree-vectorize -fno-math-errno $(HOT)
+# The vector code has short loops, which gcc unrolls from -O2 on.  Sanitizers, which are used with -O1, set HOT to that:
 # without it this code is eight times slower.
-src/hash/hash_portable.o src/hash/hash_avx2.o src/hash/hash_avx512.o: CFLAGS += $(UNROLL)
+src/hash/hash_portable.o src/hash/hash_avx2.o src/hash/hash_avx512.o: CFLAGS += $(HOT)
 
 # What the ledger records of the library that drew noise: its version and commit, which is unknown outside of a repository
 # of its own.  The file changes with the commit alone, so that equal sources give equal bits; and whoever installs what

@@ -15,7 +15,7 @@
 # False alarms: 4.6e-10 a run of this file,
 #
 #	audits	8 (4 pairs of tables, 2 directions) of 2 bounds at 2.5e-11	4.0e-10
-#	size	8 means of 70,000 or more, |z| < 7.5, 1e-13 each		8.0e-13
+#	size	8 means of 21,000 or more, |z| < 7.5, 1e-13 each		8.0e-13
 #	bias	8 of the same							8.0e-13
 #	signs	425 sums of products, Azuma's 2 exp(-7.8^2 / 2) each		5.3e-11
 #	fresh	half of 1,024 noises equal by chance				< 1e-300
@@ -31,7 +31,7 @@
 # moments (255_moments_audit.pl), 1.3e-10 for the samplers (unit tests: random_test 5.3e-11,
 # laplace_test 2.6e-11, gaussian_test 4.6e-11).
 #
-# What a control has to catch lies 10 and more standard errors from its limit.
+# What a control has to catch lies 10 and more standard errors from its limit: half of the noise, and two thirds of it.
 use strict;
 use warnings;
 use lib 'test/t';
@@ -193,7 +193,7 @@ sql('CREATE TABLE exact (name text, sketch race_sketch)');
 test_pair($_) for @pairs;
 for my $pair (@pairs[0, 1]) {
 	test_control($pair, "half the noise in $pair->{name}", 2 * EPSILON);
-	test_control($pair, "three quarters of the noise in $pair->{name}", EPSILON * 4 / 3);
+	test_control($pair, "two thirds of the noise in $pair->{name}", EPSILON * 3 / 2);
 }
 test_control($pairs[2], 'max_contributions left out', EPSILON);
 test_control($pairs[3], 'add_remove where records are substituted', EPSILON);

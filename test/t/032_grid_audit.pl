@@ -36,14 +36,14 @@ sub grid_pairs {
 	my %square = (dims => 2, size => 8, bandwidth => 64, records => 3000, levels => [8, 2],
 		look => 72, %chosen);
 	return (
-		{%line, name => '1-d, on a node', record => '{4}', cells => 1},
+		{%line, name => '1-d, on a node', record => '{4}', cells => 1, pilot => 20_000, draws => 70_000},
 		{%line, name => '1-d, in a cell', record => '{1.5}', cells => 2},
 		{%line, name => '1-d, substituted', record => '{4}', cells => 2, factor => 2,
 			arguments => q(, rows => 1, neighbors => 'substitute')},
 		{%line, name => '1-d, two levels, coarser cells', size => 16, bandwidth => 16, records => 3000,
 			record => '{7}', cells => 4, levels => [8, 2], look => 61, %chosen},
 		{%square, name => '2-d, one level', levels => [8], record => '{1.5,2.5}', cells => 4,
-			arguments => ', rows => 1', look => undef, pilot => 20_000, draws => 70_000},
+			arguments => ', rows => 1', look => undef, pilot => PILOT, draws => PILOT + RELEASES},
 		{%square, name => '2-d, two levels, on a node', record => '{8,8}', cells => 2},
 		{%square, name => '2-d, two levels, coarser cells', size => 16, bandwidth => 128,
 			record => '{16,15}', cells => 4});

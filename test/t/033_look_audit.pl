@@ -55,7 +55,7 @@ my @pairs = (
 	# all three records in the same bucket of each row, or one of them in the other bucket
 	{name => 'rows', kept => 'rows', epsilon => 100, change => 32, most => 32, share => 50,
 		params => q(race_params('angular', 1, rows => 32, range => 2, sequence => 'independent')),
-		both => [copies(2, '1')], less => '-1', more => '1', pilot => 4_000, releases => 20_000},
+		both => [copies(2, '1')], less => '-1', more => '1', pilot => 2_000, releases => 8_000},
 	# detail 117 and 188
 	{name => 'detail in one dimension', kept => 'range', epsilon => 100, change => 71, most => 61, share => 50,
 		params => grid(1, 16, 4), both => [copies(2, 4), map { $_ * 16 / 7 } 0 .. 6], less => 3, more => 4},

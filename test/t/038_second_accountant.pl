@@ -1,4 +1,4 @@
-# A second accountant: costs of 10^5 random requests, as test/accountant/accountant.py computes them from doc/privacy.md
+# A second accountant: costs of 20,000 random requests, as test/accountant/accountant.py computes them from doc/privacy.md
 # with fractions and 50 digits.  It shares no code with the server.  Its first lines say what it holds answers to.
 #
 # Requests are of a fixed seed.  Noise is drawn for shares, tables and releases, but no comparison is off because of it, so
@@ -11,7 +11,7 @@ use Test::More;
 use RaceServer;
 
 use constant PYTHON => 'test/accountant/accountant.py';
-my %requests = (cost => 80_000, convert => 8_000, sum => 10_000, share => 1_200, tables => 1_200);
+my %requests = (cost => 16_000, convert => 1_600, sum => 2_000, share => 300, tables => 300);
 my %answers;
 
 # What the accountant asks, and what the server answers

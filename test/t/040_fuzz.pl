@@ -11,8 +11,8 @@ use Test::More;
 
 use constant {
 	SEED => 20211119,
-	MUTATIONS => $ENV{FUZZ_INPUTS} // 27_000,
-	PAIRS => $ENV{FUZZ_INPUTS} // 36_000,
+	MUTATIONS => $ENV{FUZZ_INPUTS} // 16_000,
+	PAIRS => $ENV{FUZZ_INPUTS} // 16_000,
 };
 
 # ------------------------------------------------------------------- fuzz

@@ -40,10 +40,10 @@ sub moments {
 	return {name => $name, mechanism => $mechanism, calls => $calls, kind => 'moments', cell => 1, delta => 0, change => 0.49 * ONE**2,
 		record => 'ARRAY[0,0]', params => "race_moment_params('{-1,-1}', '{1,1}', 0.7, targets => 0, clip => '$clip')"};
 }
-my $laplace = {name => 'Laplace', mechanism => 'discrete Laplace', calls => 16, kind => 'sketch', delta => 0, change => 1,
+my $laplace = {name => 'Laplace', mechanism => 'discrete Laplace', calls => 10, kind => 'sketch', delta => 0, change => 1,
 	record => 'ARRAY[40]', params => $sketch};
-my $gaussian = {%$laplace, name => 'Gaussian', mechanism => 'discrete Gaussian', calls => 10, delta => 1e-6};
-my @pure = ($laplace, moments('Laplace, moments', 'discrete Laplace', 'absolute', 16), moments('Wishart', 'Wishart', 'norm', 24));
+my $gaussian = {%$laplace, name => 'Gaussian', mechanism => 'discrete Gaussian', calls => 7, delta => 1e-6};
+my @pure = ($laplace, moments('Laplace, moments', 'discrete Laplace', 'absolute', 10), moments('Wishart', 'Wishart', 'norm', 15));
 
 # The counter that a record of a sketch is in
 my $exact = decode(sql("SELECT encode(_race_sketch_send(race_add(race_sketch($sketch\::race_params), ARRAY[40])), 'hex')"));

@@ -21,8 +21,8 @@ use constant {
 	RECORDS => 2,
 	LENGTHS => 2,
 	PERSONS => 1000,
-	CALLS => 10,
-	PILOT => 2_500,
+	CALLS => 6,
+	PILOT => 1_500,
 };
 my $params = q('l2(dims=1, rows=1, range=2)');
 my $start = sql(q(SELECT timezone('UTC', now())::date - 8));

@@ -122,13 +122,13 @@ sub try_failures {
 	my ($more_charges, $more_releases) = growth($before);
 	$wrong->("again: $more_charges charges, $more_releases releases")
 		unless $more_releases == 1 && $more_charges == $charges + 1 - $releases;
-	$wrong->("ledger: $_") for grep { $_ ne '' } $watcher->ask('TABLE mistakes');
 	return $told eq '' ? 'good' : $told =~ /failed while its data were read/ ? "$far, read" : $far;
 }
 
-# What was found wrong since the last time
+# What was found wrong since the last time.  A mistake in the ledger stays there, and its name tells the try.
 sub nothing_wrong {
 	my ($title) = @_;
+	push @wrong, grep { $_ ne '' } $watcher->ask('TABLE mistakes');
 	is(join("\n", splice @wrong), '', "$title: ledger, session, and what is told");
 }
 
@@ -199,6 +199,8 @@ connect_session();
 try_failures($_, 1000) for places(30, $total);
 nothing_wrong('many failures in a row');
 
-unlike(substr($cluster->log_text, $log_before), $secret, 'the log shows nothing of a record');
+# one word after the other, which Perl finds in a long text fifty times as fast as one of both
+my $log = substr($cluster->log_text, $log_before);
+unlike($log, $_, "the log shows nothing of a record: $_") for qr{hush}, qr{\b31337\b};
 note "$tries tries, $restarts restarts of the session";
 done_testing();

@@ -72,9 +72,10 @@ END \$\$
 END
 	return map {
 		[map { my ($score, $hex) = split /\|/; llr($score, decode($hex)) } split /\n/, sql(sprintf <<"END", $epsilon)]
-WITH s AS MATERIALIZED (SELECT name, score_of(array_agg(sketch ORDER BY part)) AS score FROM _racepriv.race_releases GROUP BY name)
-SELECT score, encode(_race_sketch_send(scores), 'hex') FROM _racepriv.race_releases JOIN s USING (name)
-WHERE name LIKE '$dataset %.17g %%' AND label::int $_ @{[PERSONS]} ORDER BY released_at, part
+WITH r AS (SELECT * FROM _racepriv.race_releases WHERE name LIKE '$dataset %.17g %%'),
+s AS MATERIALIZED (SELECT name, score_of(array_agg(sketch ORDER BY part)) AS score FROM r GROUP BY name)
+SELECT score, encode(_race_sketch_send(scores), 'hex') FROM r JOIN s USING (name)
+WHERE label::int $_ @{[PERSONS]} ORDER BY released_at, part
 END
 	} '>', '<=';
 }

@@ -8,6 +8,7 @@ use RaceServer;
 use Test::More;
 
 make_releases(\&sql);
+make_listed_releases(\&sql);
 
 # No routine, and no argument of one, is left out.
 my ($of_tables, $of_sketches, $calls, $makers, $of_values) = front_routines();

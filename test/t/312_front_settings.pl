@@ -12,7 +12,7 @@ ask_all(\&sql);
 # of each routine all good ends that can have texts in them, of some releases; none that computes for long
 sql(<<'END');
 DELETE FROM cases WHERE wanted <> '' OR release NOT IN ('', 'mixed', 'times', 'flat', 'single', 'far', 'tenth', 'grid', 'labeled', 'valued', 'moments', 'loss') AND function <> 'race_heatmap'
-	OR release = 'mixed' AND argument <> '' OR release ~ '^(wide|many)' OR argument NOT IN ('', 'where', 'column', 'edges', 'p', 'records', 'by', 'query', 'label', 'target')
+	OR release = 'mixed' AND argument <> '' OR release ~ '^(wide|many)' OR call ~ '''listed' OR argument NOT IN ('', 'where', 'column', 'edges', 'p', 'records', 'by', 'query', 'label', 'target')
 	OR call LIKE '%,NULL}%' OR call ~ '10000|500' OR function IN ('race_outliers', 'race_export') AND release IN ('mixed', 'times', '') OR function LIKE 'race_fit(%' OR function = 'race_synthesize' OR function LIKE 'race_sample%' AND call ~ 'NULL, NULL';
 END
 # what depends on settings where they are believed

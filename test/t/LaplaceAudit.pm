@@ -18,8 +18,8 @@ use RaceServer;
 
 use constant {
 	EPSILON => 20 / 19,
-	RELEASES => 50_000,
-	PILOT => 20_000,
+	RELEASES => 15_000,
+	PILOT => 6_000,
 	MAX_Z => 7.5,
 };
 

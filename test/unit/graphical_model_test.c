@@ -291,7 +291,7 @@ test_answers(void)
 	double control;
 	Model *model;
 
-	for (uint64_t seed = 0; seed < 300; seed++)
+	for (uint64_t seed = 0; seed < CASES(300, 60); seed++)
 	{
 		model = make_model(seed * 1000, 1 + (uint32_t) (seed % COLUMNS), (double) (seed % 7) / 6,
 						   seed % 5 != 0      ? 2 :
@@ -350,7 +350,7 @@ test_large_parameters(void)
 {
 	double worst = 0;
 
-	for (uint64_t seed = 0; seed < 100; seed++)
+	for (uint64_t seed = 0; seed < CASES(100, 20); seed++)
 	{
 		Model *model = make_model(seed * 1000, COLUMNS, (double) (seed % 7) / 6, 2);
 

@@ -12,7 +12,7 @@
 #include "hash/params_check.h"
 #include "hash/rows.h"
 
-#define TRIES 10000 /* of each recipe */
+#define TRIES CASES(10000, 1000) /* of each recipe */
 #define SMALL ((size_t) 4 * 1024 * 1024)
 
 /* What became of parameters that were tried */

@@ -10,7 +10,7 @@
 #include "privacy/noisy.h"
 #include "tap.h"
 
-#define DRAWS ((uint64_t) 1 << CASES(24, 17))
+#define DRAWS ((uint64_t) 1 << CASES(23, 17))
 #define P_LIMIT 1e-11
 #define Z_LIMIT 7.0
 

@@ -261,7 +261,7 @@ test_regression(void)
 	   "... but not if noise is said to be a fifth of what it is");
 }
 
-#define WIDE 64
+#define WIDE CASES(64, 32)
 
 /*
  * How much worse than the mean a regression predicts, in parts of the variance, on average over

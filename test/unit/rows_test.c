@@ -230,7 +230,7 @@ plain_bucket(const RaceRows *rows, uint32_t row, const RaceColumn *x, bool fused
 
 /* Row functions against their definition, and all vector code against portable */
 #define ROWS 128
-#define PLAIN_RECORDS CASES(3000, 500)
+#define PLAIN_RECORDS CASES(300, 100)
 #define MAX_PATHS 8
 #define MAX_BATCH 70 /* whole tiles of records, and some left over */
 
@@ -379,7 +379,7 @@ is_prefix(const RaceRows *rows, uint32_t few)
 	for (uint64_t i = alone->blocks * functions; i-- > 0;)
 		race_rows_generate(alone, i / functions, i % functions);
 	buckets = make_buckets(alone);
-	for (uint64_t i = 0; i < CASES(1000, 50); i++)
+	for (uint64_t i = 0; i < CASES(200, 20); i++)
 	{
 		RaceColumn x[RACE_MAX_PARTS];
 
@@ -509,7 +509,7 @@ main(void)
 	test_philox();
 	test_philox_lanes();
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		test_paths(&shapes[i], CASES(i < 4 ? 125000 : i < 16 ? 20000 : 1000, i < 16 ? 2500 : 200));
+		test_paths(&shapes[i], CASES(i < 4 ? 50000 : i < 16 ? 10000 : 1000, i < 16 ? 2500 : 200));
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		test_prefix(&shapes[i]);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)

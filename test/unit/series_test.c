@@ -128,7 +128,7 @@ cost_is_right(double epsilon, double delta, uint32_t levels)
 
 /* ------------------------------------------------------------------- an audit */
 
-#define RELEASES 150000
+#define RELEASES CASES(150000, 3000)
 #define DEVIATIONS 6.5 /* of the logarithm of a ratio: false alarms are below 1e-9 */
 
 /*
@@ -217,9 +217,9 @@ main(void)
 	ok(good, "all values of a row cost together what was asked");
 	found = attack(1, 1);
 	doubled = attack(1, 2);
-	ok(found <= 1 && found > 0.7,
+	ok(found <= 1 && (SANITIZED || found > 0.7),
 	   "who sees all values of a series learns no more than epsilon = 1 (at least %.2f)", found);
-	ok(doubled > 1.2, "control: with the noise of twice the part it is more (at least %.2f)",
-	   doubled);
+	ok(SANITIZED || doubled > 1.2,
+	   "control: with the noise of twice the part it is more (at least %.2f)", doubled);
 	return done_testing();
 }
