@@ -122,7 +122,7 @@ CREATE FUNCTION race_histogram(
 	sketch race_sketch, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL, confidence float8 DEFAULT 0.95,
 	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT density float8, OUT source text)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_histogram_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
+	AS 'MODULE_PATHNAME', 'race_histogram_column' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
 COMMENT ON FUNCTION race_histogram(race_sketch, text, anycompatible, jsonb, int, float8) IS
 	'how many records of a value of tables lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Errors: 42703, 22023';
 
@@ -139,7 +139,7 @@ COMMENT ON COLUMN race_curve_result."text" IS 'x as text of the type of the colu
 CREATE FUNCTION race_curve(
 	sketch race_sketch, "column" text, steps int DEFAULT 100, lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_curve_result
-	AS 'MODULE_PATHNAME', 'race_curve_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+	AS 'MODULE_PATHNAME', 'race_curve_column' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
 COMMENT ON FUNCTION race_curve(race_sketch, text, int, float8, float8, jsonb, float8) IS
 	'the probability density of a column of a value of tables, at most at steps places from lower to upper, with an interval. Errors: 42703, 22023';
 
@@ -157,7 +157,7 @@ COMMENT ON COLUMN race_quantiles_result.upper_text IS 'and upper';
 CREATE FUNCTION race_quantiles(
 	sketch race_sketch, "column" text, p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_quantiles_result
-	AS 'MODULE_PATHNAME', 'race_quantiles_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
+	AS 'MODULE_PATHNAME', 'race_quantiles_column' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION race_quantiles(race_sketch, text, float8[], jsonb, float8) IS
 	'quantiles of a column of a value of tables, with intervals: the least value that so large a share of records does not exceed. Errors: 42703, 22023, 22003 for p below 0 or above 1';
 
@@ -183,7 +183,7 @@ COMMENT ON COLUMN race_heatmap_result.text2 IS 'and x2';
 CREATE FUNCTION race_heatmap(
 	sketch race_sketch, column1 text, column2 text, steps int DEFAULT 40, lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL)
 	RETURNS SETOF race_heatmap_result
-	AS 'MODULE_PATHNAME', 'race_heatmap_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 1600;
+	AS 'MODULE_PATHNAME', 'race_heatmap_column1' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 1600;
 COMMENT ON FUNCTION race_heatmap(race_sketch, text, text, int, float8[], float8[]) IS
 	'the probability density of two columns of a value of tables, in at most steps by steps cells (2 to 500) from lower to upper, with its 95 % interval. Errors: 42703, 22023';
 
@@ -212,6 +212,6 @@ COMMENT ON COLUMN race_column_modes_result.upper_text IS 'and upper';
 
 CREATE FUNCTION race_modes(sketch race_sketch, max int, "column" text)
 	RETURNS SETOF race_column_modes_result
-	AS 'MODULE_PATHNAME', 'race_modes_columns' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+	AS 'MODULE_PATHNAME', 'race_modes_column' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION race_modes(race_sketch, int, text) IS
 	'where records of a value of tables are densest in a column of numbers, or in each if it is NULL: at most max modes that neither noise nor chance explains. Errors: 42703, 22023';

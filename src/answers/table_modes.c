@@ -19,7 +19,7 @@
 #include "sketch/result.h"
 #include "answers/table_answers.h"
 
-PG_FUNCTION_INFO_V1(race_modes_columns);
+PG_FUNCTION_INFO_V1(race_modes_column);
 
 #define MOST_MODES 100
 #define CONFIDENCE 0.95 /* that a mode is none of noise and chance */
@@ -258,7 +258,7 @@ next_mode(void *state, uint64 i)
 
 /* Implement race_modes(value, max, column). */
 Datum
-race_modes_columns(PG_FUNCTION_ARGS)
+race_modes_column(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_modes, next_mode);
 }
