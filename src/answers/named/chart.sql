@@ -232,7 +232,7 @@ CREATE FUNCTION @extschema@.race_modes(release text, max int DEFAULT 10, label t
 	RETURNS SETOF _racepriv.race_release_modes_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000000 ROWS 10;
 COMMENT ON FUNCTION @extschema@.race_modes(text, int, text, text) IS
-	'where records are densest. Of a release by columns, modes of each number or a column that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
+	'where records are densest. Of a release by columns, modes of each number or a column that neither noise nor chance explains, x NULL if none; of others, a row for each column of a mode, by label';
 
 CREATE TYPE _racepriv.race_outliers_result AS (point int, typicality float8, share float8, kernel_density float8, label text, lower float8, upper float8, frequency float8);
 COMMENT ON TYPE _racepriv.race_outliers_result IS 'a row of the result of race_outliers';
