@@ -52,7 +52,7 @@ SELECT (SELECT a::text FROM race_count(t, '{"letter": "a", "digit": "[2,7)"}') a
 	(SELECT array_agg((a.value, a.count, a.density)::text) FROM race_histogram(t, 'digit', '{0,2,9}'::int[]) a)
 		= (SELECT array_agg((a.value, a.count, a.density)::text)
 			FROM race_histogram('carried all', 'digit', '{0,2,9}') a) AS histogram,
-	(SELECT array_agg((a.x, a.density, a.low, a.high)::text)
+	(SELECT array_agg((a.x, a.density, a.lower, a.upper)::text)
 			FROM race_curve(v, 'digit', "where" => '{"letter": "a"}') a)
 		= (SELECT array_agg((a.x, a.density, a.lower, a.upper)::text)
 			FROM race_curve('carried all', 'digit', "where" => '{"letter": "a"}') a) AS curve,
@@ -61,7 +61,7 @@ SELECT (SELECT a::text FROM race_count(t, '{"letter": "a", "digit": "[2,7)"}') a
 			FROM race_quantiles('carried all', 'digit') a) AS quantiles,
 	(SELECT array_agg(a::text) FROM race_classify(t, 'letter', '{"even": true}'::jsonb) a)
 		= (SELECT array_agg(a::text) FROM race_classify('carried all', 'letter', '{"even": true}') a) AS classify,
-	(SELECT array_agg((a.x1, a.x2, a.density, a.low, a.high)::text)
+	(SELECT array_agg((a.x1, a.x2, a.density, a.lower, a.upper)::text)
 			FROM race_heatmap(race_released('carried some'), 'week', 'digit', 3) a)
 		= (SELECT array_agg((a.x1, a.x2, a.density, a.lower, a.upper)::text)
 			FROM race_heatmap('carried some', 'week', 'digit', 3) a) AS heatmap,

@@ -122,17 +122,26 @@ CREATE FUNCTION race_histogram(
 	sketch race_sketch, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL, confidence float8 DEFAULT 0.95,
 	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT density float8, OUT source text)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_histogram_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
+	AS 'MODULE_PATHNAME', 'race_histogram_column' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
 COMMENT ON FUNCTION race_histogram(race_sketch, text, anycompatible, jsonb, int, float8) IS
 	'how many records of a value of tables lie in each range [low,high) of a column: between edges that ascend, an array, or in so many bins; or have each category. Errors: 42703, 22023';
 
+CREATE TYPE race_curve_result AS (
+	x float8, density float8, lower float8, upper float8, count_per_unit float8, "text" text);
+COMMENT ON TYPE race_curve_result IS 'a row of the result of race_curve of a value';
+COMMENT ON COLUMN race_curve_result.x IS 'a place of the column, from the lower bound to the upper one; dates are days and timestamps seconds since 2000-01-01, intervals seconds';
+COMMENT ON COLUMN race_curve_result.density IS 'the probability density there, per unit of the column; NULL where too little is known, or both bounds are equal';
+COMMENT ON COLUMN race_curve_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN race_curve_result.upper IS 'the upper end';
+COMMENT ON COLUMN race_curve_result.count_per_unit IS 'how many records there are per unit of the column';
+COMMENT ON COLUMN race_curve_result."text" IS 'x as text of the type of the column';
+
 CREATE FUNCTION race_curve(
-	sketch race_sketch, "column" text, steps int DEFAULT 100, lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95,
-	OUT x float8, OUT density float8, OUT low float8, OUT high float8, OUT count_per_unit float8, OUT "text" text)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_curve_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
+	sketch race_sketch, "column" text, steps int DEFAULT 100, lower float8 DEFAULT NULL, upper float8 DEFAULT NULL, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
+	RETURNS SETOF race_curve_result
+	AS 'MODULE_PATHNAME', 'race_curve_column' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
 COMMENT ON FUNCTION race_curve(race_sketch, text, int, float8, float8, jsonb, float8) IS
-	'the probability density of a column of a value of tables, at most at steps places from lower to upper, and its interval from low to high. Errors: 42703, 22023';
+	'the probability density of a column of a value of tables, at most at steps places from lower to upper, with an interval. Errors: 42703, 22023';
 
 CREATE TYPE race_quantiles_result AS (
 	p float8, value float8, lower float8, upper float8, "text" text, lower_text text, upper_text text);
@@ -148,7 +157,7 @@ COMMENT ON COLUMN race_quantiles_result.upper_text IS 'and upper';
 CREATE FUNCTION race_quantiles(
 	sketch race_sketch, "column" text, p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
 	RETURNS SETOF race_quantiles_result
-	AS 'MODULE_PATHNAME', 'race_quantiles_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
+	AS 'MODULE_PATHNAME', 'race_quantiles_column' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
 COMMENT ON FUNCTION race_quantiles(race_sketch, text, float8[], jsonb, float8) IS
 	'quantiles of a column of a value of tables, with intervals: the least value that so large a share of records does not exceed. Errors: 42703, 22023, 22003 for p below 0 or above 1';
 
@@ -160,13 +169,23 @@ CREATE FUNCTION race_classify(
 COMMENT ON FUNCTION race_classify(race_sketch, text, anycompatible, float8) IS
 	'how likely each value of a column of a value of tables is for a record with these values of others, jsonb or its text; prior: among all records. The most likely one is first. Errors: 42703, 22023';
 
+CREATE TYPE race_heatmap_result AS (
+	x1 float8, x2 float8, density float8, lower float8, upper float8, text1 text, text2 text);
+COMMENT ON TYPE race_heatmap_result IS 'a row of the result of race_heatmap of a value';
+COMMENT ON COLUMN race_heatmap_result.x1 IS 'the middle of a cell, in the first column; dates are numbers as in race_curve';
+COMMENT ON COLUMN race_heatmap_result.x2 IS 'and in the second';
+COMMENT ON COLUMN race_heatmap_result.density IS 'the probability density there, per unit of both columns; NULL where too little is known';
+COMMENT ON COLUMN race_heatmap_result.lower IS 'the lower end of the 95 % confidence interval';
+COMMENT ON COLUMN race_heatmap_result.upper IS 'the upper end';
+COMMENT ON COLUMN race_heatmap_result.text1 IS 'x1 as text of the type of the column';
+COMMENT ON COLUMN race_heatmap_result.text2 IS 'and x2';
+
 CREATE FUNCTION race_heatmap(
-	sketch race_sketch, column1 text, column2 text, steps int DEFAULT 40, lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL,
-	OUT x1 float8, OUT x2 float8, OUT density float8, OUT low float8, OUT high float8, OUT text1 text, OUT text2 text)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_heatmap_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 1600;
+	sketch race_sketch, column1 text, column2 text, steps int DEFAULT 40, lower float8[] DEFAULT NULL, upper float8[] DEFAULT NULL)
+	RETURNS SETOF race_heatmap_result
+	AS 'MODULE_PATHNAME', 'race_heatmap_column1' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 1600;
 COMMENT ON FUNCTION race_heatmap(race_sketch, text, text, int, float8[], float8[]) IS
-	'the probability density of two columns of a value of tables, in at most steps by steps cells (2 to 500) from lower to upper, and its 95 % interval from low to high. Errors: 42703, 22023';
+	'the probability density of two columns of a value of tables, in at most steps by steps cells (2 to 500) from lower to upper, with its 95 % interval. Errors: 42703, 22023';
 
 CREATE FUNCTION race_outliers(
 	sketch race_sketch, records anycompatible, confidence float8 DEFAULT 0.95,
@@ -176,18 +195,23 @@ CREATE FUNCTION race_outliers(
 COMMENT ON FUNCTION race_outliers(race_sketch, anycompatible, float8) IS
 	'how typical records are among those of a value of tables: {"age": 30, "town": "Rome"}, or an array of such, jsonb or its text. lower and upper are of share. Errors: 42703, 22023';
 
-CREATE TYPE race_report_result AS (
-	topic text, "column" text, value float8, lower float8, upper float8, advice text);
-COMMENT ON TYPE race_report_result IS 'a row of the result of race_report';
-COMMENT ON COLUMN race_report_result.topic IS 'records; units; of a column the share that is missing, not in the list, not chosen, or at a bound; of a measured table the error of a cell; the number of columns that are connected, or alone';
-COMMENT ON COLUMN race_report_result."column" IS 'the column, or columns; NULL for all';
-COMMENT ON COLUMN race_report_result.value IS 'a number of records or units, a share of records, the standard error of a count, a number of columns';
-COMMENT ON COLUMN race_report_result.lower IS 'the lower end of the confidence interval';
-COMMENT ON COLUMN race_report_result.upper IS 'the upper end';
-COMMENT ON COLUMN race_report_result.advice IS 'what to change, and the statement; NULL where nothing is wrong';
+CREATE TYPE race_column_modes_result AS (
+	mode int, "column" text, x float8, density float8, prominence float8, lower float8, upper float8,
+	"text" text, lower_text text, upper_text text);
+COMMENT ON TYPE race_column_modes_result IS 'a row of the result of race_modes of a column of a value';
+COMMENT ON COLUMN race_column_modes_result.mode IS 'the number of the mode: 1 is the most prominent';
+COMMENT ON COLUMN race_column_modes_result."column" IS 'the column';
+COMMENT ON COLUMN race_column_modes_result.x IS 'where the mode is; NULL if none stands out. Dates are days and timestamps seconds since 2000-01-01, intervals seconds';
+COMMENT ON COLUMN race_column_modes_result.density IS 'the probability density there, per unit of the column';
+COMMENT ON COLUMN race_column_modes_result.prominence IS 'the density less that of the highest saddle on the way to a denser mode; of the densest mode that itself';
+COMMENT ON COLUMN race_column_modes_result.lower IS 'where the mode begins';
+COMMENT ON COLUMN race_column_modes_result.upper IS 'and where it ends';
+COMMENT ON COLUMN race_column_modes_result."text" IS 'x as text of the type of the column';
+COMMENT ON COLUMN race_column_modes_result.lower_text IS 'of a date, time or interval, lower as text; NULL for numbers';
+COMMENT ON COLUMN race_column_modes_result.upper_text IS 'and upper';
 
-CREATE FUNCTION race_report(sketch race_sketch, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_report_result
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
-COMMENT ON FUNCTION race_report(race_sketch, float8) IS
-	'what a value of tables shows of itself: shares of each column that are missing, not in its list or at its bounds, which tables were measured, which columns have answers together, and what to change. Errors: 22023';
+CREATE FUNCTION race_modes(sketch race_sketch, max int, "column" text)
+	RETURNS SETOF race_column_modes_result
+	AS 'MODULE_PATHNAME', 'race_modes_column' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION race_modes(race_sketch, int, text) IS
+	'where records of a value of tables are densest in a column of numbers, or in each if it is NULL: at most max modes that neither noise nor chance explains. Errors: 42703, 22023';

@@ -415,6 +415,14 @@ find_one(Released *site, const text *label)
 	return part;
 }
 
+Datum
+race_released_any(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(find_released(fcinfo)->parts[0].sketch);
+}
+
 /* Implement race_released(name, label). */
 Datum
 race_released(PG_FUNCTION_ARGS)

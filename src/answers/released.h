@@ -9,7 +9,10 @@
 
 #include "fmgr.h"
 
-/* Return the value of a release: race_released(name, label, bound). */
+/* Return the value of a release: race_released(name, label). */
 extern Datum race_released(PG_FUNCTION_ARGS);
+
+/* Return the value of any label of a release, by its name. */
+extern Datum race_released_any(PG_FUNCTION_ARGS);
 
 #endif

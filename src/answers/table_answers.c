@@ -394,7 +394,8 @@ race_tables_where(const RaceOpenTables *open, Datum where, bool record)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("\"where\" must be a JSON object"),
-			 errhint("Write columns and values, as in {\"age\": \"[30,40)\", \"town\": \"Paris\"}.")));
+			 errhint(
+				 "Write columns and values, as in {\"age\": \"[30,40)\", \"town\": \"Paris\"}.")));
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)

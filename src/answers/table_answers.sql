@@ -48,13 +48,6 @@ CREATE FUNCTION _racepriv._race_sum_p_value(sum float8, mean float8, deviation f
 COMMENT ON FUNCTION _racepriv._race_sum_p_value(float8, float8, float8) IS
 	'the probability that a sum of squares with this mean and standard deviation is at least so large, by a gamma distribution';
 
-CREATE FUNCTION _racepriv._race_tables_modes(
-	sketch race_sketch, max int, confidence float8,
-	OUT mode int, OUT "column" text, OUT x float8, OUT density float8, OUT prominence float8, OUT lower float8, OUT upper float8, OUT "text" text)
-	RETURNS SETOF record AS 'MODULE_PATHNAME', 'race_tables_modes' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_modes(race_sketch, int, float8) IS
-	'race_modes of a private sketch of tables. No rows for NULL';
-
 -- Answers of a value, by names that no owner of another schema can take
 
 CREATE FUNCTION _racepriv._race_mean(value race_sketch, "column" text, by text, "where" jsonb, confidence float8)
@@ -67,50 +60,18 @@ CREATE FUNCTION _racepriv._race_trend(value race_sketch, "column" text, by text,
 	AS 'MODULE_PATHNAME', 'race_trend' LANGUAGE C STABLE PARALLEL SAFE COST 10000 ROWS 20;
 COMMENT ON FUNCTION _racepriv._race_trend(race_sketch, text, text, jsonb, float8) IS 'race_trend of a value';
 
-CREATE FUNCTION _racepriv._race_regress(
-	value race_sketch, target text, columns text[], confidence float8,
-	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_regress_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 5;
-COMMENT ON FUNCTION _racepriv._race_regress(race_sketch, text, text[], float8) IS 'race_regress of a value of tables';
-
-CREATE FUNCTION _racepriv._race_tables_curve(
-	sketch race_sketch, "column" text, steps int, lower float8, upper float8, "where" jsonb, confidence float8,
-	OUT x float8, OUT density float8, OUT low float8, OUT high float8, OUT count_per_unit float8, OUT "text" text)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_curve_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
-COMMENT ON FUNCTION _racepriv._race_tables_curve(race_sketch, text, int, float8, float8, jsonb, float8) IS 'race_curve of a value';
-
-CREATE FUNCTION _racepriv._race_tables_bins(
-	sketch race_sketch, "column" text, edges text[], "where" jsonb, bins int, confidence float8,
-	OUT value text, OUT low float8, OUT high float8, OUT count float8, OUT lower float8, OUT upper float8, OUT density float8, OUT source text)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_histogram_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
-COMMENT ON FUNCTION _racepriv._race_tables_bins(race_sketch, text, text[], jsonb, int, float8) IS 'race_histogram of a value';
-
-CREATE FUNCTION _racepriv._race_tables_quantiles(
-	sketch race_sketch, "column" text, shares float8[], "where" jsonb, confidence float8,
-	OUT p float8, OUT value float8, OUT lower float8, OUT upper float8, OUT "text" text, OUT lower_text text, OUT upper_text text)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_quantiles_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 10;
-COMMENT ON FUNCTION _racepriv._race_tables_quantiles(race_sketch, text, float8[], jsonb, float8) IS 'race_quantiles of a value';
-
-CREATE FUNCTION _racepriv._race_tables_heatmap(
-	sketch race_sketch, column1 text, column2 text, steps int, lower float8[], upper float8[],
-	OUT x1 float8, OUT x2 float8, OUT density float8, OUT low float8, OUT high float8, OUT text1 text, OUT text2 text)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_heatmap_columns' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 1600;
-COMMENT ON FUNCTION _racepriv._race_tables_heatmap(race_sketch, text, text, int, float8[], float8[]) IS 'race_heatmap of a value';
-
-CREATE FUNCTION _racepriv._race_tables_outliers(
-	sketch race_sketch, records text, confidence float8,
-	OUT point int, OUT typicality float8, OUT share float8, OUT frequency float8, OUT lower float8, OUT upper float8)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'race_outliers_records' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 100;
-COMMENT ON FUNCTION _racepriv._race_tables_outliers(race_sketch, text, float8) IS 'race_outliers of a value';
+CREATE TYPE _racepriv.race_report_result AS (
+	topic text, "column" text, value float8, lower float8, upper float8, advice text);
+COMMENT ON TYPE _racepriv.race_report_result IS 'a row of the result of race_report';
+COMMENT ON COLUMN _racepriv.race_report_result.topic IS 'records; units; of a column the share that is missing, not in the list, not chosen, or at a bound; of a measured table the error of a cell; the number of columns that are connected, or alone';
+COMMENT ON COLUMN _racepriv.race_report_result."column" IS 'the column, or columns; NULL for all';
+COMMENT ON COLUMN _racepriv.race_report_result.value IS 'a number of records or units, a share of records, the standard error of a count, a number of columns';
+COMMENT ON COLUMN _racepriv.race_report_result.lower IS 'the lower end of the confidence interval';
+COMMENT ON COLUMN _racepriv.race_report_result.upper IS 'the upper end';
+COMMENT ON COLUMN _racepriv.race_report_result.advice IS 'what to change, and the statement; NULL where nothing is wrong';
 
 CREATE FUNCTION _racepriv._race_report(value race_sketch, confidence float8, dataset text)
-	RETURNS SETOF race_report_result
+	RETURNS SETOF _racepriv.race_report_result
 	AS 'MODULE_PATHNAME', 'race_report' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
 COMMENT ON FUNCTION _racepriv._race_report(race_sketch, float8, text) IS
 	'race_report of a value, with the name of a dataset in statements';

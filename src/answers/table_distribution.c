@@ -19,9 +19,9 @@
 #include "sketch/result.h"
 #include "answers/table_answers.h"
 
-PG_FUNCTION_INFO_V1(race_histogram_columns);
-PG_FUNCTION_INFO_V1(race_curve_columns);
-PG_FUNCTION_INFO_V1(race_quantiles_columns);
+PG_FUNCTION_INFO_V1(race_histogram_column);
+PG_FUNCTION_INFO_V1(race_curve_column);
+PG_FUNCTION_INFO_V1(race_quantiles_column);
 PG_FUNCTION_INFO_V1(race_classify_query);
 
 /* A column, whose ranges are counted */
@@ -168,7 +168,7 @@ next_of_histogram(void *state, uint64 i)
 
 /* Implement race_histogram(value, column, edges, where, bins, confidence). */
 Datum
-race_histogram_columns(PG_FUNCTION_ARGS)
+race_histogram_column(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_histogram, next_of_histogram);
 }
@@ -233,7 +233,7 @@ next_of_curve(void *state, uint64 i)
 
 /* Implement race_curve(value, column, steps, lower, upper, where, confidence). */
 Datum
-race_curve_columns(PG_FUNCTION_ARGS)
+race_curve_column(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_curve, next_of_curve);
 }
@@ -385,7 +385,7 @@ next_quantile(void *state, uint64 i)
 
 /* Implement race_quantiles(value, column, p, where, confidence). */
 Datum
-race_quantiles_columns(PG_FUNCTION_ARGS)
+race_quantiles_column(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_quantiles, next_quantile);
 }

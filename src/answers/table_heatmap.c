@@ -17,7 +17,7 @@
 #include "sketch/result.h"
 #include "answers/table_answers.h"
 
-PG_FUNCTION_INFO_V1(race_heatmap_columns);
+PG_FUNCTION_INFO_V1(race_heatmap_column1);
 
 #define MOST_STEPS 500
 #define CONFIDENCE 0.95
@@ -230,7 +230,7 @@ next_of_heatmap(void *state, uint64 number)
 
 /* Implement race_heatmap(value, column1, column2, steps, lower, upper). */
 Datum
-race_heatmap_columns(PG_FUNCTION_ARGS)
+race_heatmap_column1(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_heatmap, next_of_heatmap);
 }

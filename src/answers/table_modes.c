@@ -12,15 +12,17 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 
 #include "hash/contingency.h"
 #include "sketch/domain.h"
 #include "sketch/result.h"
 #include "answers/table_answers.h"
 
-PG_FUNCTION_INFO_V1(race_tables_modes);
+PG_FUNCTION_INFO_V1(race_modes_column);
 
 #define MOST_MODES 100
+#define CONFIDENCE 0.95 /* that a mode is none of noise and chance */
 
 /* Cells of the string that have the same density */
 typedef struct Piece
@@ -44,7 +46,6 @@ typedef struct ColumnMode
 typedef struct ColumnModes
 {
 	RaceOpenTables open;
-	double confidence;
 	int32 most;
 	List *modes;
 	RaceResultRow row;
@@ -205,8 +206,7 @@ add_modes(ColumnModes *modes, uint32 column)
 	 * the largest distance of a sample, and of a sum of noise, has the same distribution
 	 * (Kolmogorov)
 	 */
-	radius = sqrt(log(2 / (1 - modes->confidence)) / 2 *
-				  (Max(records, 0) + domain->n * table->variance));
+	radius = sqrt(log(2 / (1 - CONFIDENCE)) / 2 * (Max(records, 0) + domain->n * table->variance));
 	n = pull_string(counts, edges_in_cells(domain), domain->n, radius, pieces);
 	n = n == 1 || records <= 0 ? 0 : keep_modes(pieces, n);
 	for (uint32 i = 0; i == 0 || i < Min(n, (uint32) modes->most); i++)
@@ -227,19 +227,25 @@ start_modes(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	ColumnModes *modes = palloc0(sizeof(ColumnModes));
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return;
 	modes->most = PG_GETARG_INT32(1);
 	if (modes->most < 1 || modes->most > MOST_MODES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max must be between 1 and %d", MOST_MODES)));
-	modes->confidence = race_confidence_arg(fcinfo, 2);
 	race_row_start(&modes->row, fcinfo);
 	race_tables_open(PG_GETARG_DATUM(0), &modes->open);
-	for (int i = 0; i < modes->open.columns; i++)
+	for (int i = 0; PG_ARGISNULL(2) && i < modes->open.columns; i++)
 		if (!modes->open.domains[i].category)
 			add_modes(modes, i);
+	if (!PG_ARGISNULL(2))
+	{
+		int column = race_tables_column(&modes->open, text_to_cstring(PG_GETARG_TEXT_PP(2)));
+
+		race_tables_check_numbers(&modes->open.domains[column]);
+		add_modes(modes, column);
+	}
 	call->user_fctx = modes;
 	call->max_calls = list_length(modes->modes);
 }
@@ -271,12 +277,14 @@ next_mode(void *state, uint64 i)
 		race_row_add_text(&modes->row, race_domain_number_text(domain, x));
 	else
 		race_row_add_null(&modes->row);
+	race_tables_add_dated(&modes->row, domain, true, low);
+	race_tables_add_dated(&modes->row, domain, true, high);
 	return race_row_datum(&modes->row);
 }
 
-/* Implement _race_tables_modes(sketch, max, confidence). */
+/* Implement race_modes(value, max, column). */
 Datum
-race_tables_modes(PG_FUNCTION_ARGS)
+race_modes_column(PG_FUNCTION_ARGS)
 {
 	return race_results(fcinfo, start_modes, next_mode);
 }

@@ -283,9 +283,8 @@ start_report(FunctionCallInfo fcinfo, FuncCallContext *call)
 	race_row_start(&report->row, fcinfo);
 	confidence = race_confidence_arg(fcinfo, 1);
 	make_report(PG_GETARG_DATUM(0),
-				PG_NARGS() > 2 && !PG_ARGISNULL(2) ?
-					quote_literal_cstr(text_to_cstring(PG_GETARG_TEXT_PP(2))) :
-					"dataset",
+				PG_ARGISNULL(2) ? "dataset" :
+								  quote_literal_cstr(text_to_cstring(PG_GETARG_TEXT_PP(2))),
 				confidence, report);
 	call->max_calls = list_length(report->lines);
 	call->user_fctx = report;
@@ -312,7 +311,7 @@ next_line(void *state, uint64 i)
 	return race_row_datum(&report->row);
 }
 
-/* Implement race_report(value, confidence), and _race_report(value, confidence, dataset). */
+/* Implement _race_report(value, confidence, dataset). */
 Datum
 race_report(PG_FUNCTION_ARGS)
 {

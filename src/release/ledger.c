@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -105,18 +106,27 @@ find_library(RaceLedger *ledger, Oid releases)
 	ledger->params_type = type_named("race_params", ledger->library_schema, ledger->library);
 }
 
-Oid
-race_library_function(Oid schema, const char *name, const oidvector *types, int place)
+List *
+race_library_functions(Oid schema, const char *name, Oid *sketch_type)
 {
 	RaceLedger ledger;
-	oidvector *taken = buildoidvector(types->values, types->dim1);
-	Oid function;
+	CatCList *named = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
+	List *functions = NIL;
 
 	find_library(&ledger, get_relname_relid("race_releases", schema));
-	taken->values[place] = ledger.sketch_type;
-	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
-							   PointerGetDatum(taken), ObjectIdGetDatum(ledger.library_schema));
-	return member_object(ProcedureRelationId, function, ledger.library);
+	*sketch_type = ledger.sketch_type;
+	/* bound: how many functions of this name there are */
+	for (int i = 0; i < named->n_members; i++)
+	{
+		Form_pg_proc function = (Form_pg_proc) GETSTRUCT(&named->members[i]->tuple);
+
+		if (function->pronamespace == ledger.library_schema &&
+			function->prokind == PROKIND_FUNCTION &&
+			getExtensionOfObject(ProcedureRelationId, function->oid) == ledger.library)
+			functions = lappend_oid(functions, function->oid);
+	}
+	ReleaseSysCacheList(named);
+	return functions;
 }
 
 void

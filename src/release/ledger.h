@@ -49,10 +49,10 @@ typedef struct RaceParameter
 extern Oid race_schema_of(Oid function);
 
 /*
- * Return the function of racepriv with this name and these types of arguments, but a race_sketch as
- * argument `place`.  `schema` is that of the ledger.
+ * Return the OIDs of the functions of racepriv with this name, and that of race_sketch.  `schema` is
+ * that of the ledger.
  */
-extern Oid race_library_function(Oid schema, const char *name, const oidvector *types, int place);
+extern List *race_library_functions(Oid schema, const char *name, Oid *sketch_type);
 
 /*
  * Open the ledger of the extension that the called function belongs to.  Raise 55000 if

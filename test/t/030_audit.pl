@@ -25,9 +25,8 @@
 # 1.0e-11 for what is chosen (174_choice_audit.pl), 4e-12 for weights (176_weights_audit.pl),
 # 2.0e-11 for distances (090_distance.pl),
 # 8.0e-11 for Gaussian noise (035_gaussian.pl), 1.0e-11 for noise shares (036_shares.pl),
-# 1.0e-10, 1.0e-11, 1.0e-12, 1.0e-10 and 1.0e-11 for race_release (170_release_audit.pl,
-# 160_release_bounds.pl, 240_release_values.pl, 250_release_values_audit.pl,
-# 252_release_scores_audit.pl), 1.2e-11 for
+# 1.0e-10, 1.0e-11 and 1.0e-11 for race_release (170_release_audit.pl,
+# 160_release_bounds.pl, 252_release_scores_audit.pl), 1.2e-11 for
 # moments (255_moments_audit.pl), 1.3e-10 for the samplers (unit tests: random_test 5.3e-11,
 # laplace_test 2.6e-11, gaussian_test 4.6e-11).
 #

@@ -78,8 +78,6 @@ for my $name (sort keys %labels) {
 	is($cluster->sql("SELECT count(*) || ' ' || count(provenance) || ' ' || count(DISTINCT label) FROM _racepriv.race_releases WHERE name = '$name' AND version = 1"),
 		"$labels{$name} 1 $labels{$name}", "$name: parts, one of which has the provenance, and labels");
 }
-is($cluster->sql("SELECT DISTINCT part % 2 || ' ' || value_bound FROM _racepriv.race_releases WHERE name = 'halves' ORDER BY 1"), "0 100\n1 0",
-	'the bounds of halves');
 
 at_most(10, 'SELECT * FROM race_columns', 'race_columns');
 at_most($limit, "CALL race_protect('others', epsilon_limit => 1)", 'race_protect');

@@ -68,7 +68,7 @@ is(as('anybody', q(SET search_path = a; SELECT (race_estimate(s, ARRAY[45, 120])
 for ('race_privatize(s, 1)', 'race_share(s, 1, 1e-6, 2)') {
 	like(fails('anybody', "SET search_path = a; SELECT $_ FROM daily"), qr/ERROR:  42501: permission denied for function/, "but not $_");
 }
-$cluster->sql('GRANT EXECUTE ON FUNCTION a.race_privatize(anyelement, float8, float8, int, int, text, boolean) TO anybody', 'sketches');
+$cluster->sql('GRANT EXECUTE ON FUNCTION a.race_privatize(a.race_sketch, float8, float8, int, int, text, boolean) TO anybody', 'sketches');
 is(as('anybody', q(SET search_path = a; SELECT DISTINCT (race_info(race_privatize(s, 1))).status FROM daily)), 'private', 'unless he was given that');
 
 # Moved, and dumped and restored

@@ -142,7 +142,8 @@ my %of_tables = (
 	race_report => {confidence => \@confidences},
 	race_regress => {target => [[map { quoted($_) } '%W', '%D', undef], {quoted('no such') => '42703', "''" => '42703', quoted('%C') => '22023', quoted('%N') => '22023'}],
 		columns => [["'{%N}'"], {"'{}'" => '22023', "'{NULL}'" => '22023', "'{%N,%N}'" => '22023', "'{%W}'" => '22023', "'{no such}'" => '42703', "'{%C}'" => '22023'}], confidence => \@confidences},
-	race_modes => {max => [['1', '100', 'NULL'], {map { $_ => '22023' } '0', '-1', '101'}], label => \@labels},
+	race_modes => {max => [['1', '100', 'NULL'], {map { $_ => '22023' } '0', '-1', '101'}], label => \@labels,
+		column => [['NULL', map { quoted($_) } '%N', '%W', '%D'], {$no_column->(), quoted('%C') => '22023'}]},
 	race_outliers => {records => [[map { quoted($_) . '::jsonb' } '{"%N": 0}', '{"%N": -1e300}', '{"%N": 1e300}', '[]', '[{"%N": 0}, {"%N": 1}]', '{}', undef],
 			{(map { quoted($_) . '::jsonb' => '22023' } '1', 'null', '[1]', '[[]]', '{"%N": {}}'), quoted('{"no such": 1}') . '::jsonb' => '42703', "''::text" => '22P02'}],
 		label => \@labels, confidence => \@confidences},
@@ -151,7 +152,7 @@ my %of_tables = (
 	race_label => {version => [['NULL', '1'], {map { $_ => '42704' } '0', '-1', '2147483647'}]},
 	race_info => {}, race_registry => {},
 	race_versions => {label => [['NULL'], {"'x'" => '42704'}]},
-	race_released => {label => [['NULL'], {"''" => '42704', "'x'" => '42704'}], bound => [['NULL'], {map { $_ => '22023' } "''", "'upper'", "'middle'"}]},
+	race_released => {label => [['NULL'], {"''" => '42704', "'x'" => '42704'}]},
 );
 
 # The same of releases of sketches: [releases, {argument => ...}]
@@ -164,7 +165,7 @@ my %of_sketches = (
 	race_histogram => [[@sketches], {column => [["'1'"], {$no_column->()}], edges => [['NULL::text', "'{0,5,10}'::float8[]", "'{-8e307,8e307}'::float8[]", '3'], {"'{}'::float8[]" => '22023', "'{1,0}'::float8[]" => '22023', "'{0,NULL}'::float8[]" => '22023', '0' => '22023'}],
 		bins => [['1', '10000'], {map { $_ => '22023' } '0', '-1', '10001'}], smoothing => [['NULL', '100'], {'0' => '22023'}], confidence => \@confidences}],
 	race_quantiles => [[@sketches], {column => [["'1'"], {$no_column->()}], p => [["'{0,0.5,1}'", "'{0,0,1,1,NULL}'", "'{1,0.9999999999999999,0}'", "'{}'", 'NULL'], {map { $_ => '22003' } "'{-1}'", "'{1.0000000000000002}'", "'{NaN}'"}], confidence => \@confidences}],
-	race_modes => [[@sketches], {max => [['1', '100', 'NULL'], {map { $_ => '22023' } '0', '-1', '101'}]}],
+	race_modes => [[@sketches], {max => [['1', '100', 'NULL'], {map { $_ => '22023' } '0', '-1', '101'}], column => [["'1'", 'NULL'], {$no_column->()}]}],
 	race_outliers => [['grid', 'void', 'labeled'], {records => [["'{0,5,10}'::float8[]", "'{{5}}'::float8[]", "'{}'::float8[]", 'NULL::float8[]', "'{8e307}'::float8[]"], {"'{{1,2}}'::float8[]" => '22023', "'{NaN}'::float8[]" => '22023'}]}],
 	race_export => [['grid', 'plane', 'labeled'], {format => [["'points'", 'NULL'], {"'tables'" => '22023', "'x'" => '22023'}]}],
 	race_regress => [['moments'], {target => [["'n'", "'2'", 'NULL'], {"'no such'" => '42703', "'0'" => '42703'}], columns => [["'{f}'", "'{}'", 'NULL'], {"'{n}'" => '22023', "'{no such}'" => '42703'}], confidence => \@confidences}],
@@ -190,6 +191,7 @@ my %calls = (
 	'race_sample(race_sketch,integer,bigint)' => [["race_sample($grid, 0, 1)", "race_sample($grid, 10, -1)", "race_sample($plane, 10, 1)", "race_sample($void, 10, 1)"], {"race_sample($grid, -1, 1)" => '22023'}],
 	'race_sample(anyelement,race_sketch,integer,bigint)' => [["race_sample(NULL::point1, $grid, 10, 1)", "race_sample(NULL::point1, $grid, 0, 1)"], {"race_sample(1, $grid, 10, 1)" => '42804'}],
 	'race_points(race_sketch)' => [["race_points($grid)", "race_points($void)"], {"race_points($moments)" => '22023'}],
+	'race_modes(race_sketch,integer,text)' => [["race_modes(race_released('times'), 1, 'n')", "race_modes(race_released('times'), 100, NULL)"], {"race_modes(race_released('times'), 10, 'no such')" => '42703', "race_modes(race_released('times'), 0, 'n')" => '22023', "race_modes($grid, 10, 'n')" => '22023'}],
 	'race_modes(race_sketch,integer,double precision[],double precision[])' => [["race_modes($grid, 1)", "race_modes($grid, 100, '{0}', '{10}')", "race_modes($void)"], {(map { ("race_modes($grid, $_)" => '22023') } 0, -1, 101), "race_modes($grid, 1, '{10}', '{0}')" => '22023', "race_modes($grid, 1, '{}', '{}')" => '22023'}],
 	'race_fit(race_sketch,integer,bigint,double precision[],double precision[])' => [["race_fit($grid)", "race_fit($plane, 16)"], {(map { ("race_fit($plane, $_)" => '22023') } 0, -1), "race_fit($plane, lower => '{10,10}', upper => '{0,0}')" => '22023'}],
 	'race_loss(race_sketch,double precision[])' => [["race_loss($loss, '{0}')"], {"race_loss($loss, '{}')" => '22023', "race_loss($loss, '{8e307}')" => '22023', "race_loss($grid, '{0}')" => '22023'}],
@@ -212,7 +214,7 @@ my %calls = (
 );
 
 # Routines that take a value in place of the name of a release
-my @of_values = qw(race_classify race_correlation race_count race_crosstab race_curve race_heatmap race_histogram race_mean race_outliers race_quantiles race_regress race_report race_sum race_synthesize race_trend);
+my @of_values = qw(race_classify race_correlation race_count race_crosstab race_curve race_heatmap race_histogram race_mean race_outliers race_quantiles race_regress race_sum race_synthesize race_trend);
 
 # Further calls of routines that answer by the name of a release: [function, call, SQLSTATE]
 my @further = (

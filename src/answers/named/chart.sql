@@ -40,7 +40,7 @@ COMMENT ON COLUMN _racepriv.race_curve_result.count_per_unit IS 'how many record
 COMMENT ON COLUMN _racepriv.race_curve_result.label IS 'the label; NULL in a release without labels';
 COMMENT ON COLUMN _racepriv.race_curve_result."text" IS 'x as text of the type of the column';
 
-CREATE FUNCTION _racepriv._race_curve(
+CREATE FUNCTION _racepriv._race_curve_of_sketches(
 	release text, "column" text, steps int,
 	lower float8, upper float8, label text,
 	confidence float8, smoothing float8, "where" jsonb)
@@ -48,21 +48,14 @@ CREATE FUNCTION _racepriv._race_curve(
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
-	number CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, "column") END;
+	number CONSTANT int := _racepriv._race_column(release, "column");
 BEGIN
-	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.count_per_unit, NULL::text, c."text"
-		FROM _racepriv._race_tables_curve(_racepriv._race_released(release), "column", steps, lower, upper, "where", confidence) c;
-	ELSE
-		RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label, c.x::text
-		FROM _racepriv._race_labels(release, label) l
-			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, number, steps,
-				lower, upper, confidence, smoothing) c;
-	END IF;
+	RETURN QUERY SELECT c.x, c.density, c.low, c.high, c.density * greatest((_racepriv._race_info(s.sketch)).count::float8, 0), l.label, c.x::text
+	FROM _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+		CROSS JOIN LATERAL _racepriv._race_curve(s.sketch, number, steps, lower, upper, confidence, smoothing) c;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_curve(text, text, int, float8, float8, text, float8, float8, jsonb) IS 'the body of race_curve';
+COMMENT ON FUNCTION _racepriv._race_curve_of_sketches(text, text, int, float8, float8, text, float8, float8, jsonb) IS 'race_curve of a release of sketches';
 
 CREATE FUNCTION @extschema@.race_curve(
 	release text, "column" text DEFAULT '1', steps int DEFAULT 100,
@@ -85,7 +78,7 @@ COMMENT ON COLUMN _racepriv.race_heatmap_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.text1 IS 'x1 as text of the type of the column';
 COMMENT ON COLUMN _racepriv.race_heatmap_result.text2 IS 'and x2';
 
-CREATE FUNCTION _racepriv._race_heatmap(
+CREATE FUNCTION _racepriv._race_heatmap_of_sketches(
 	release text, column1 text, column2 text, steps int,
 	lower float8[], upper float8[], label text,
 	smoothing float8)
@@ -93,25 +86,18 @@ CREATE FUNCTION _racepriv._race_heatmap(
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 1600
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label, smoothing);
 	z CONSTANT float8 := _racepriv._race_normal_quantile(0.95);
-	number1 CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, column1) END;
-	number2 CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, column2) END;
+	number1 CONSTANT int := _racepriv._race_column(release, column1);
+	number2 CONSTANT int := _racepriv._race_column(release, column2);
 BEGIN
-	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT c.x1, c.x2, c.density, NULL::text, c.low, c.high, c.text1, c.text2
-		FROM _racepriv._race_tables_heatmap(_racepriv._race_released(release), column1, column2, steps, lower, upper) c;
-	ELSE
-		RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error,
-			c.x1::text, c.x2::text
-		FROM _racepriv._race_labels(release, label) l
-			CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-				number1, number2, steps,
-				lower, upper, smoothing) c
-		ORDER BY 4, 1, 2;
-	END IF;
+	RETURN QUERY SELECT c.x1, c.x2, c.density, l.label, greatest(c.density - z * c.standard_error, 0::float8), c.density + z * c.standard_error,
+		c.x1::text, c.x2::text
+	FROM _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_heatmap(_racepriv._race_model(_racepriv._race_released(release, l.label)),
+			number1, number2, steps, lower, upper, smoothing) c
+	ORDER BY 4, 1, 2;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_heatmap(text, text, text, int, float8[], float8[], text, float8) IS 'the body of race_heatmap';
+COMMENT ON FUNCTION _racepriv._race_heatmap_of_sketches(text, text, text, int, float8[], float8[], text, float8) IS 'race_heatmap of a release of sketches';
 
 CREATE FUNCTION @extschema@.race_heatmap(
 	release text, column1 text DEFAULT '1', column2 text DEFAULT '2', steps int DEFAULT 40,
@@ -135,7 +121,7 @@ COMMENT ON COLUMN _racepriv.race_bins_result.density IS 'the probability density
 COMMENT ON COLUMN _racepriv.race_bins_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
 COMMENT ON COLUMN _racepriv.race_bins_result.label IS 'the label; NULL in a release without labels';
 
-CREATE FUNCTION _racepriv._race_histogram(
+CREATE FUNCTION _racepriv._race_histogram_of_sketches(
 	release text, "column" text, edges anycompatible, "where" jsonb, bins int,
 	label text, smoothing float8, confidence float8)
 	RETURNS SETOF _racepriv.race_bins_result
@@ -146,29 +132,23 @@ DECLARE
 	number CONSTANT boolean := list ~ '^ *[0-9]{1,5} *$';
 	bin_edges CONSTANT text[] := CASE WHEN list ~ '^([[][-0-9:]*[]]=)?[{].*[}]$' THEN list::text[] WHEN NOT number THEN ARRAY[list] END;
 	bin_count CONSTANT int := CASE WHEN number THEN list::int ELSE bins END;
-	domains jsonb;
 	column_number int;
 BEGIN
-	domains := _racepriv._race_domains_of(release, "where" <> '{}', label, smoothing);
-	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT h.*, NULL::text
-		FROM _racepriv._race_tables_bins(_racepriv._race_released(release), "column", bin_edges, "where", bin_count, confidence) h;
-	ELSIF bin_count NOT BETWEEN 1 AND 10000 THEN
+	IF bin_count NOT BETWEEN 1 AND 10000 THEN
 		RAISE EXCEPTION 'bins must be a number from 1 to 10000' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Give edges that ascend, as in {0,10,20}, or the number of bins.';
-	ELSE
-		column_number := _racepriv._race_column(release, "column");
-		RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, greatest(c.count - z.z * c.standard_error, 0::float8), c.count + z.z * c.standard_error,
-			_racepriv._race_density(c.share, 1, c.lower, c.upper), 'model', l.label
-		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
-			CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
-			CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, column_number, coalesce(bin_edges::float8[], (
-				SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(bin_count, 20) ORDER BY i)
-				FROM generate_series(0, coalesce(bin_count, 20)) i, _racepriv._race_columns(s.sketch) b
-				WHERE b.number = column_number)), coalesce(smoothing, 0.1)) c;
 	END IF;
+	column_number := _racepriv._race_column(release, "column");
+	RETURN QUERY SELECT format('[%s,%s)', c.lower, c.upper), c.lower, c.upper, c.count, greatest(c.count - z.z * c.standard_error, 0::float8), c.count + z.z * c.standard_error,
+		_racepriv._race_density(c.share, 1, c.lower, c.upper), 'model', l.label
+	FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_model(_racepriv._race_released(release, l.label)) s (sketch)
+		CROSS JOIN LATERAL _racepriv._race_histogram(s.sketch, column_number, coalesce(bin_edges::float8[], (
+			SELECT array_agg(b.lower + (b.upper - b.lower) * i / coalesce(bin_count, 20) ORDER BY i)
+			FROM generate_series(0, coalesce(bin_count, 20)) i, _racepriv._race_columns(s.sketch) b
+			WHERE b.number = column_number)), coalesce(smoothing, 0.1)) c;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_histogram(text, text, anycompatible, jsonb, int, text, float8, float8) IS 'the body of race_histogram';
+COMMENT ON FUNCTION _racepriv._race_histogram_of_sketches(text, text, anycompatible, jsonb, int, text, float8, float8) IS 'race_histogram of a release of sketches';
 
 CREATE FUNCTION @extschema@.race_histogram(
 	release text, "column" text, edges anycompatible DEFAULT NULL, "where" jsonb DEFAULT '{}', bins int DEFAULT NULL,
@@ -190,27 +170,21 @@ COMMENT ON COLUMN _racepriv.race_percentiles_result.label IS 'the label; NULL in
 COMMENT ON COLUMN _racepriv.race_percentiles_result.lower_text IS 'of a date, time or interval, lower as text; NULL for numbers';
 COMMENT ON COLUMN _racepriv.race_percentiles_result.upper_text IS 'and upper';
 
-CREATE FUNCTION _racepriv._race_quantiles(
+CREATE FUNCTION _racepriv._race_quantiles_of_sketches(
 	release text, "column" text, p float8[], "where" jsonb,
 	label text, confidence float8)
 	RETURNS SETOF _racepriv.race_percentiles_result
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}', label);
-	column_number CONSTANT int := CASE WHEN domains IS NULL THEN _racepriv._race_column(release, "column") END;
+	column_number CONSTANT int := _racepriv._race_column(release, "column");
 BEGIN
-	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT q.p, q.value, q.lower, q.upper, q."text", NULL::text, q.lower_text, q.upper_text
-		FROM _racepriv._race_tables_quantiles(_racepriv._race_released(release), "column", _race_quantiles.p, "where", confidence) q;
-	ELSE
-		RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label, NULL::text, NULL::text
-		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
-			CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
-				_race_quantiles.p, column_number) q;
-	END IF;
+	RETURN QUERY SELECT q.p, q.value, q.value - z.z * q.standard_error, q.value + z.z * q.standard_error, q.value::text, l.label, NULL::text, NULL::text
+	FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN _racepriv._race_labels(release, label) l
+		CROSS JOIN LATERAL _racepriv._race_quantile(_racepriv._race_model(_racepriv._race_released(release, l.label)),
+			_race_quantiles_of_sketches.p, column_number) q;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_quantiles(text, text, float8[], jsonb, text, float8) IS 'the body of race_quantiles';
+COMMENT ON FUNCTION _racepriv._race_quantiles_of_sketches(text, text, float8[], jsonb, text, float8) IS 'race_quantiles of a release of sketches';
 
 CREATE FUNCTION @extschema@.race_quantiles(
 	release text, "column" text DEFAULT '1', p float8[] DEFAULT '{0.05,0.25,0.5,0.75,0.95}', "where" jsonb DEFAULT '{}',
@@ -237,36 +211,28 @@ COMMENT ON COLUMN _racepriv.race_release_modes_result.kernel_density IS 'of a re
 COMMENT ON COLUMN _racepriv.race_release_modes_result.lower_text IS 'of a date, time or interval, lower as text; NULL for numbers';
 COMMENT ON COLUMN _racepriv.race_release_modes_result.upper_text IS 'and upper';
 
-CREATE FUNCTION _racepriv._race_modes(release text, max int, label text)
+CREATE FUNCTION _racepriv._race_modes_of_sketches(release text, max int, label text, "column" text)
 	RETURNS SETOF _racepriv.race_release_modes_result
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000000 ROWS 10
 	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
 BEGIN
-	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT m.mode, m."column", m.x, m.density, m.prominence, NULL::text, m.lower, m.upper, m."text", NULL::float8,
-			_racepriv._race_number_text(d.type, m.lower, true), _racepriv._race_number_text(d.type, m.upper, true)
-		FROM _racepriv._race_tables_modes(_racepriv._race_released(release), max, 0.95) m
-			CROSS JOIN LATERAL (SELECT d->>'type' FROM jsonb_array_elements(domains) d WHERE d->>'name' = m."column" LIMIT 1) d (type);
-	ELSE
-		RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density,
-			NULL::text, NULL::text
-		FROM (SELECT r.columns FROM _racepriv.race_releases r
-				WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC, r.part LIMIT 1) c
-			RIGHT JOIN _racepriv._race_labels(release, label) l ON true
-			CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
-				WITH ORDINALITY m (at, kernel_density, prominence, mode)
-			LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true;
-	END IF;
+	RETURN QUERY SELECT m.mode::int, coalesce(c.columns[x.i], x.i::text), x.x, NULL::float8, m.prominence, l.label, NULL::float8, NULL::float8, x.x::text, m.kernel_density,
+		NULL::text, NULL::text
+	FROM (SELECT r.columns FROM _racepriv.race_releases r
+			WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC, r.part LIMIT 1) c
+		RIGHT JOIN _racepriv._race_labels(release, label) l ON true
+		CROSS JOIN LATERAL _racepriv._race_modes(_racepriv._race_model(_racepriv._race_released(release, l.label)), max)
+			WITH ORDINALITY m (at, kernel_density, prominence, mode)
+		LEFT JOIN LATERAL unnest(m.at) WITH ORDINALITY x (x, i) ON true
+	WHERE "column" IS NULL OR x.i = _racepriv._race_column(release, "column");
 END $$;
-COMMENT ON FUNCTION _racepriv._race_modes(text, int, text) IS 'the body of race_modes';
+COMMENT ON FUNCTION _racepriv._race_modes_of_sketches(text, int, text, text) IS 'race_modes of a release of sketches';
 
-CREATE FUNCTION @extschema@.race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL)
+CREATE FUNCTION @extschema@.race_modes(release text, max int DEFAULT 10, label text DEFAULT NULL, "column" text DEFAULT NULL)
 	RETURNS SETOF _racepriv.race_release_modes_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 10000000 ROWS 10;
-COMMENT ON FUNCTION @extschema@.race_modes(text, int, text) IS
-	'where records are densest. Of a release by columns, modes of each number that neither noise nor chance explains, x NULL if none; of others, a row for each column of each mode, of all labels or one';
+COMMENT ON FUNCTION @extschema@.race_modes(text, int, text, text) IS
+	'where records are densest. Of a release by columns, modes of each number or a column that neither noise nor chance explains, x NULL if none; of others, a row for each column of a mode, by label';
 
 CREATE TYPE _racepriv.race_outliers_result AS (point int, typicality float8, share float8, kernel_density float8, label text, lower float8, upper float8, frequency float8);
 COMMENT ON TYPE _racepriv.race_outliers_result IS 'a row of the result of race_outliers';
@@ -279,20 +245,14 @@ COMMENT ON COLUMN _racepriv.race_outliers_result.lower IS 'of a release by colum
 COMMENT ON COLUMN _racepriv.race_outliers_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_outliers_result.frequency IS 'of a release by columns, the share of records that have these values, numbers as in race_crosstab';
 
-CREATE FUNCTION _racepriv._race_outliers(release text, records anycompatible, label text, confidence float8)
+CREATE FUNCTION _racepriv._race_outliers_of_sketches(release text, records anycompatible, label text, confidence float8)
 	RETURNS SETOF _racepriv.race_outliers_result
 	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 100
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release, false, label);
 	points float8[];
 	dims int;
 BEGIN
-	IF domains IS NOT NULL THEN
-		RETURN QUERY SELECT r.point, r.typicality, r.share, NULL::float8, NULL::text, r.lower, r.upper, r.frequency
-		FROM _racepriv._race_tables_outliers(_racepriv._race_released(release), records::text, confidence) r;
-		RETURN;
-	END IF;
 	-- a release that is not there is told before what is wrong with points
 	SELECT count(*), CASE WHEN count(*) > 0 THEN records::text END::float8[] INTO dims, points
 	FROM (SELECT _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, label) l LIMIT 1) s (sketch)
@@ -311,7 +271,7 @@ BEGIN
 		CROSS JOIN LATERAL _racepriv._race_typicality(s.sketch, p.x) t
 	ORDER BY p.point, l.label COLLATE "C";
 END $$;
-COMMENT ON FUNCTION _racepriv._race_outliers(text, anycompatible, text, float8) IS 'the body of race_outliers';
+COMMENT ON FUNCTION _racepriv._race_outliers_of_sketches(text, anycompatible, text, float8) IS 'race_outliers of a release of sketches';
 
 CREATE FUNCTION @extschema@.race_outliers(release text, records anycompatible, label text DEFAULT NULL, confidence float8 DEFAULT 0.95)
 	RETURNS SETOF _racepriv.race_outliers_result

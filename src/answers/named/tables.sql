@@ -1,40 +1,6 @@
 -- ------------------------------------------------------------------------
 -- Answers of releases by columns
 
-CREATE FUNCTION _racepriv._race_domains_of(release text, needed boolean, label text DEFAULT NULL, smoothing float8 DEFAULT NULL) RETURNS jsonb
-	LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	domains CONSTANT jsonb := (SELECT CASE WHEN NOT d.domains->0 ? 'vector' THEN d.domains END
-		FROM (SELECT _racepriv._race_domains(r.sketch) AS domains FROM _racepriv.race_releases r
-			WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC, r.part LIMIT 1) d);
-BEGIN
-	IF domains IS NULL AND needed AND release IS NOT NULL THEN
-		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
-		RAISE EXCEPTION 'release "%" has no tables of columns', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'This is asked of releases that race_release made, of columns of a dataset: race_catalog shows which these are.';
-	ELSIF domains IS NOT NULL AND label IS NOT NULL THEN
-		RAISE EXCEPTION 'release "%" has no label "%"', left(release, 64), left(label, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = format('It was made by columns. Where there is a condition, it says which records: "where" => ''{"column": "%s"}''.', left(label, 64));
-	ELSIF domains IS NOT NULL AND smoothing IS NOT NULL THEN
-		RAISE EXCEPTION 'release "%" counts columns: it has no smoothing', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
-			HINT = 'Leave smoothing out; with fewer steps or bins there is less noise in each.';
-	END IF;
-	RETURN domains;
-END $$;
-COMMENT ON FUNCTION _racepriv._race_domains_of(text, boolean, text, float8) IS
-	'the domains of the columns of the latest version of a release; NULL if it was not made by columns. Errors: 42704, 22023 if they are needed; 22023 for a label or smoothing of a release by columns';
-
-CREATE FUNCTION _racepriv._race_domain_named(domains jsonb, "column" text) RETURNS jsonb
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
-	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT d.domain FROM jsonb_array_elements(domains) WITH ORDINALITY d (domain, place)
-	WHERE NOT d.domain ? 'measure' AND (d.domain->>'name' = "column" OR "column" ~ '^[0-9]{1,2}$' AND d.place = "column"::int)
-	ORDER BY d.domain->>'name' = "column" DESC LIMIT 1
-$$;
-COMMENT ON FUNCTION _racepriv._race_domain_named(jsonb, text) IS
-	'the domain of a column that is given by its name, or else its number; NULL if there is none';
-
 CREATE FUNCTION _racepriv._race_labels(release text, label text) RETURNS TABLE (label text)
 	LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
 	SET search_path = pg_catalog, pg_temp AS $$
@@ -57,25 +23,20 @@ COMMENT ON COLUMN _racepriv.race_count_result.lower IS 'the lower end of the con
 COMMENT ON COLUMN _racepriv.race_count_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_count_result.source IS 'measured, with known noise; model; or not measured, where no measurement connects the columns, and the value is NULL';
 
-CREATE FUNCTION _racepriv._race_count(
+CREATE FUNCTION _racepriv._race_count_of_sketches(
 	release text, "where" jsonb, confidence float8)
 	RETURNS _racepriv.race_count_result LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000
 	SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release, "where" <> '{}');
 	result _racepriv.race_count_result;
 BEGIN
-	IF domains IS NOT NULL THEN
-		SELECT c.* INTO result FROM _racepriv._race_tables_count(_racepriv._race_released(release), "where", confidence) c;
-	ELSE
-		SELECT greatest(n.count, 0::float8), greatest(n.count - z.z * n.error, 0::float8), greatest(n.count, 0::float8) + z.z * n.error, 'measured' INTO result
-		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN (
-			SELECT sum(r.count) AS count, sqrt(sum(r.standard_error ^ 2::float8)) AS error
-			FROM _racepriv._race_labels(release, NULL) l CROSS JOIN LATERAL _racepriv._race_records(_racepriv._race_released(release, l.label)) r) n;
-	END IF;
+	SELECT greatest(n.count, 0::float8), greatest(n.count - z.z * n.error, 0::float8), greatest(n.count, 0::float8) + z.z * n.error, 'measured' INTO result
+	FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN (
+		SELECT sum(r.count) AS count, sqrt(sum(r.standard_error ^ 2::float8)) AS error
+		FROM _racepriv._race_labels(release, NULL) l CROSS JOIN LATERAL _racepriv._race_records(_racepriv._race_released(release, l.label)) r) n;
 	RETURN result;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_count(text, jsonb, float8) IS 'the body of race_count';
+COMMENT ON FUNCTION _racepriv._race_count_of_sketches(text, jsonb, float8) IS 'race_count of a release of sketches';
 
 CREATE FUNCTION @extschema@.race_count(
 	release text, "where" jsonb DEFAULT '{}', confidence float8 DEFAULT 0.95)
@@ -158,7 +119,7 @@ COMMENT ON FUNCTION @extschema@.race_classify(text, text, anycompatible, float8)
 	'how likely each value of a column of a release is for a record with these values of others, jsonb or its text, with an interval; prior: among all records. The most likely one is first. Errors as race_count';
 
 CREATE FUNCTION _racepriv._race_report(release text, confidence float8)
-	RETURNS SETOF race_report_result LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
+	RETURNS SETOF _racepriv.race_report_result LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
 	SELECT r.* FROM _racepriv._race_report(_racepriv._race_released(release), confidence,
 		(SELECT min(p.dataset) FROM _racepriv.race_releases p WHERE p.name = (SELECT q.name FROM _racepriv._race_period(release) q))) r
@@ -166,7 +127,7 @@ $$;
 COMMENT ON FUNCTION _racepriv._race_report(text, float8) IS 'the body of race_report';
 
 CREATE FUNCTION @extschema@.race_report(release text, confidence float8 DEFAULT 0.95)
-	RETURNS SETOF race_report_result
+	RETURNS SETOF _racepriv.race_report_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
 COMMENT ON FUNCTION @extschema@.race_report(text, float8) IS
 	'what a release by columns shows of itself, free of charge: shares of each column that are missing, not in its list or at its bounds, which tables were measured, which columns have answers together, and the statements that change it. Errors: 42704, 22023';
@@ -178,7 +139,7 @@ CREATE FUNCTION @extschema@.race_correlation(
 COMMENT ON FUNCTION @extschema@.race_correlation(text, float8) IS
 	'the correlation of each two columns of a release that have numbers, with an interval; -1 to 1 if they were not measured together. Errors: 42704, 22023';
 
-CREATE FUNCTION _racepriv._race_regress(
+CREATE FUNCTION _racepriv._race_regress_of_sketches(
 	release text, target text, columns text[], confidence float8,
 	OUT "column" text, OUT coefficient float8, OUT lower float8, OUT upper float8)
 	RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 5
@@ -186,17 +147,13 @@ CREATE FUNCTION _racepriv._race_regress(
 DECLARE
 	value CONSTANT _racepriv.race_releases.sketch%TYPE := _racepriv._race_released(release);
 BEGIN
-	IF (_racepriv._race_info(value)).kernel <> 'moments' THEN
-		RETURN QUERY SELECT * FROM _racepriv._race_regress(value, target, columns, confidence);
-	ELSE
-		RETURN QUERY SELECT CASE r."column" WHEN 0 THEN 'intercept' ELSE coalesce(k.columns[r."column"], r."column"::text, 'feature ' || r.feature) END,
-			r.coefficient, r.coefficient - z.z * r.standard_error, r.coefficient + z.z * r.standard_error
-		FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC LIMIT 1) k
-			CROSS JOIN LATERAL _racepriv._race_regress(value, _racepriv._race_column(release, target),
-				CASE WHEN _race_regress.columns IS NOT NULL THEN ARRAY(SELECT _racepriv._race_column(release, n) FROM unnest(_race_regress.columns) n) END) r;
-	END IF;
+	RETURN QUERY SELECT CASE r."column" WHEN 0 THEN 'intercept' ELSE coalesce(k.columns[r."column"], r."column"::text, 'feature ' || r.feature) END,
+		r.coefficient, r.coefficient - z.z * r.standard_error, r.coefficient + z.z * r.standard_error
+	FROM _racepriv._race_normal_quantile(confidence) z (z) CROSS JOIN (SELECT r.columns FROM _racepriv.race_releases r WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC LIMIT 1) k
+		CROSS JOIN LATERAL _racepriv._race_regress(value, _racepriv._race_column(release, target),
+			CASE WHEN _race_regress_of_sketches.columns IS NOT NULL THEN ARRAY(SELECT _racepriv._race_column(release, n) FROM unnest(_race_regress_of_sketches.columns) n) END) r;
 END $$;
-COMMENT ON FUNCTION _racepriv._race_regress(text, text, text[], float8) IS 'the body of race_regress';
+COMMENT ON FUNCTION _racepriv._race_regress_of_sketches(text, text, text[], float8) IS 'race_regress of a release of moments';
 
 CREATE FUNCTION @extschema@.race_regress(
 	release text, target text, columns text[] DEFAULT NULL, confidence float8 DEFAULT 0.95,
@@ -250,17 +207,23 @@ CREATE FUNCTION _racepriv._race_export(release text, format text)
 	SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-	domains CONSTANT jsonb := _racepriv._race_domains_of(release, format = 'tables');
+	domains CONSTANT jsonb := (SELECT CASE WHEN NOT d.domains->0 ? 'vector' THEN d.domains END
+		FROM (SELECT _racepriv._race_domains(r.sketch) AS domains FROM _racepriv.race_releases r
+			WHERE r.name = (SELECT p.name FROM _racepriv._race_period(release) p) ORDER BY r.version DESC, r.part LIMIT 1) d);
 BEGIN
 	IF release IS NULL THEN
 		RETURN;
 	ELSIF format NOT IN ('tables', 'points') THEN
 		RAISE EXCEPTION 'unknown format "%"', left(format, 64) USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'Use tables, of a release by columns, or points, of another release.';
+	ELSIF domains IS NULL AND format = 'tables' THEN
+		PERFORM _racepriv._race_released(release, l.label) FROM _racepriv._race_labels(release, NULL) l;		-- says that there is none
+		RAISE EXCEPTION 'release "%" has no tables of columns', left(release, 64) USING ERRCODE = 'invalid_parameter_value',
+			HINT = 'This is asked of releases that race_release made, of columns of a dataset: race_catalog shows which these are.';
 	ELSIF domains IS NOT NULL AND format = 'points' THEN
 		RAISE EXCEPTION 'a release by columns has tables, no points' USING ERRCODE = 'invalid_parameter_value',
 			HINT = 'race_synthesize makes rows like its records.';
-	ELSIF format = 'tables' OR domains IS NOT NULL THEN
+	ELSIF domains IS NOT NULL THEN
 		RETURN QUERY
 		WITH names AS (
 			SELECT d.domain->>'name' AS name, d.place
