@@ -35,7 +35,8 @@ CALL race_release('alone', 'alone', '{online}', 1, max_contributions => 2);
 CALL race_protect('ratings', max_contributions => 6, columns => '{"movie": [0, 19]}');
 CALL race_release('six', 'ratings', '{online,movie}', 100, max_contributions => 6);
 CALL race_release_sketch('sketch', 'ratings', 'l2(dims=1, bandwidth=3)', 'ARRAY[movie]', 1e5, max_contributions => 3);
-SELECT name, round(count / 1000.0) AS rows FROM race_latest_releases WHERE dataset = 'ratings' ORDER BY name COLLATE "C";
+SELECT name, round(count / 1000.0) AS rows
+FROM race_latest_releases WHERE dataset = 'ratings' ORDER BY name COLLATE "C";
 CALL race_release_next('two');
 SELECT round(count / 1000) AS rows FROM race_count('two');
 SELECT round(max(p.expected / s.expected)) AS times
