@@ -189,6 +189,7 @@ CALL race_protect('sites', epsilon_limit => 1e6, public_tables => '{codes}');
 CALL race_release('sites', 'sites', '{site}', 10000);
 CALL race_release('sites', 'sites', '{n}', 10000);
 CALL race_release('sites', 'sites', '{at}', 10000);
+CALL race_release('sites', 'sites', '{n,site,at}', 10000);
 SELECT charges FROM race_budget_status WHERE budget = 'sites';
 \pset format unaligned
 SELECT column_name,

@@ -67,29 +67,57 @@ read_names(Datum columns, const char *measure)
 	return names;
 }
 
-/* Raise 22023: a column has no public domain. */
-static void
-refuse_column(const RaceDataset *dataset, const RaceKnownColumn *column)
+/* Return what gives a column a domain: a statement, or in its place advice. */
+static char *
+statement_for_column(const RaceKnownColumn *column)
 {
-	const char *others = column->domain.chosen ? "; or let the release choose them: delta => 1e-6" :
-		column->hint != NULL && strstr(column->hint, "upper") != NULL ?
-												 "; or bounds => 'private', epsilon => 0.05" :
-												 "";
-
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of dataset \"%s\" has no public domain", column->schema.name,
-					dataset->name),
-			 errdetail("%c%s. Nothing was read and nothing charged.",
-					   pg_toupper((unsigned char) column->reason[0]), column->reason + 1),
-			 column->hint != NULL ?
-				 errhint("%s%s", column->hint, others) :
-				 errhint("Leave it out, or protect a view in which it is of another type.")));
+	if (column->hint == NULL)
+		return psprintf("Leave \"%s\" out, or protect a view in which it is of another type.",
+						column->schema.name);
+	if (column->domain.chosen)
+		return psprintf("%s; or let the release choose them: delta => 1e-6", column->hint);
+	if (strstr(column->hint, "upper") != NULL)
+		return psprintf("%s; or bounds => 'private', epsilon => 0.05", column->hint);
+	return column->hint;
 }
 
-/* Return the column of a name, which must have a domain, or be free to choose one. */
+/* Raise 22023: columns have no public domain.  Each is named, with what to do. */
+static void
+refuse_columns(const RaceDataset *dataset, const List *columns)
+{
+	const RaceKnownColumn *first = linitial(columns);
+	StringInfoData reasons;
+	StringInfoData statements;
+	ListCell *cell;
+
+	initStringInfo(&reasons);
+	initStringInfo(&statements);
+	foreach (cell, columns)
+	{
+		const RaceKnownColumn *column = lfirst(cell);
+
+		if (list_length(columns) > 1)
+			appendStringInfo(&reasons, "\"%s\": %s.\n", column->schema.name, column->reason);
+		appendStringInfo(&statements, "%s%s", statements.len == 0 ? "" : "\n",
+						 statement_for_column(column));
+	}
+	if (list_length(columns) == 1)
+		appendStringInfo(&reasons, "%c%s. ", pg_toupper((unsigned char) first->reason[0]),
+						 first->reason + 1);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 list_length(columns) == 1 ?
+				 errmsg("column \"%s\" of dataset \"%s\" has no public domain", first->schema.name,
+						dataset->name) :
+				 errmsg("%d columns of dataset \"%s\" have no public domain", list_length(columns),
+						dataset->name),
+			 errdetail("%sNothing was read and nothing charged.", reasons.data),
+			 errhint("%s", statements.data)));
+}
+
+/* Return the column of a name. */
 static const RaceKnownColumn *
-find_measured(const RaceDataset *dataset, const List *columns, const char *name, bool may_choose)
+find_measured(const RaceDataset *dataset, const List *columns, const char *name)
 {
 	const RaceKnownColumn *column = race_columns_find(columns, name);
 
@@ -98,9 +126,25 @@ find_measured(const RaceDataset *dataset, const List *columns, const char *name,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("dataset \"%s\" has no column \"%s\"", dataset->name, race_cut(name)),
 				 errhint("race_columns shows which there are.")));
-	if (column->reason != NULL && !(may_choose && column->domain.chosen))
-		refuse_column(dataset, column);
 	return column;
+}
+
+/* Check that columns have a domain, or are free to choose one. */
+static void
+check_domains(const RaceDataset *dataset, const List *known, const List *names, bool may_choose)
+{
+	List *without = NIL;
+	ListCell *cell;
+
+	foreach (cell, names)
+	{
+		const RaceKnownColumn *column = find_measured(dataset, known, lfirst(cell));
+
+		if (column->reason != NULL && !(may_choose && column->domain.chosen))
+			without = lappend(without, unconstify(RaceKnownColumn *, column));
+	}
+	if (without != NIL)
+		refuse_columns(dataset, without);
 }
 
 /* Raise 22023 for a category or a type that readers would not see. */
@@ -236,12 +280,13 @@ race_columns_measure(const RaceLedger *ledger, const RaceDataset *dataset, Datum
 	if (measure != NULL)
 		names = lappend(names, unconstify(char *, measure));
 	known = race_columns_look_up(ledger, &of, names);
+	check_domains(dataset, known, names, may_choose);
 	start_numbers(&numbers);
 	memset(measured, 0, sizeof(RaceColumnsMeasured));
 	measured->domains = palloc0(list_length(names) * sizeof(RaceDomain));
 	foreach (cell, names)
 	{
-		const RaceKnownColumn *column = find_measured(dataset, known, lfirst(cell), may_choose);
+		const RaceKnownColumn *column = find_measured(dataset, known, lfirst(cell));
 		RaceDomain *domain = &measured->domains[measured->n++];
 		bool is_measure = measured->n > n;
 
@@ -269,12 +314,13 @@ race_columns_measure_vector(const RaceLedger *ledger, const RaceDataset *dataset
 	ListCell *cell;
 	int n;
 
+	check_domains(dataset, known, names, false);
 	start_numbers(&numbers);
 	memset(measured, 0, sizeof(RaceColumnsMeasured));
 	measured->domains = palloc0(list_length(names) * sizeof(RaceDomain));
 	foreach (cell, names)
 	{
-		const RaceKnownColumn *column = find_measured(dataset, known, lfirst(cell), false);
+		const RaceKnownColumn *column = find_measured(dataset, known, lfirst(cell));
 		RaceDomain *domain = &measured->domains[measured->n++];
 
 		check_shown(column);
