@@ -63,7 +63,7 @@ COMMENT ON FUNCTION _racepriv._race_trend(race_sketch, text, text, jsonb, float8
 CREATE TYPE _racepriv.race_report_result AS (
 	topic text, "column" text, value float8, lower float8, upper float8, advice text);
 COMMENT ON TYPE _racepriv.race_report_result IS 'a row of the result of race_report';
-COMMENT ON COLUMN _racepriv.race_report_result.topic IS 'records; units; of a column the share that is missing, not in the list, not chosen, or at a bound; of a measured table the error of a cell; the number of columns that are connected, or alone';
+COMMENT ON COLUMN _racepriv.race_report_result.topic IS 'records; units; of a column missing, not in the list, not chosen, at a bound; of a measured table the error of a cell; connected columns, or one alone';
 COMMENT ON COLUMN _racepriv.race_report_result."column" IS 'the column, or columns; NULL for all';
 COMMENT ON COLUMN _racepriv.race_report_result.value IS 'a number of records or units, a share of records, the standard error of a count, a number of columns';
 COMMENT ON COLUMN _racepriv.race_report_result.lower IS 'the lower end of the confidence interval';

@@ -543,7 +543,7 @@ race_column_describe(const RaceLedger *ledger, const RaceColumnsOf *of, AttrNumb
 		race_ledger_run(
 			ledger,
 			"INSERT INTO _racepriv.race_descriptions SELECT $1, $2, coalesce(max(r.revision), 0) + 1,"
-			" $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp(), $12, $13"
+			" $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp(), $13, $12"
 			" FROM _racepriv.race_descriptions r WHERE r.dataset = $1 AND r.column_name = $2",
 			lengthof(parameters), parameters);
 	}

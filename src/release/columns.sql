@@ -15,8 +15,8 @@ CREATE TABLE _racepriv.race_descriptions (
 	public_table text,
 	described_by name NOT NULL,
 	described_at timestamptz NOT NULL,
-	epsilon float8,
 	step_months int CHECK (step_months > 0),
+	epsilon float8,
 	PRIMARY KEY (dataset, column_name, revision),
 	CHECK ((lower IS NULL) = (upper IS NULL)),
 	CHECK (step IS NULL OR step_months IS NULL)
@@ -127,7 +127,7 @@ CREATE PROCEDURE @extschema@.race_release(
 	AS 'MODULE_PATHNAME' LANGUAGE C;
 GRANT EXECUTE ON PROCEDURE @extschema@.race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int, text, int) TO PUBLIC;
 COMMENT ON PROCEDURE @extschema@.race_release(text, text, text[], float8, float8, text, text, text, text[], jsonb, text, int, text, int) IS
-	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: a number whose means are wanted; label: what matters most; workload: sets that do; series: intervals of time; weight: of rows; where: which rows. Errors: 42501, 42703, 22023, 42704, 55000';
+	'charges a dataset''s budget, then stores noisy counts of columns and pairs. measure: whose means are wanted; label: what matters most; workload: sets that do; series: of intervals; weight: of rows; where: which rows. Errors: 42501, 42703, 22023, 42704, 55000';
 
 CREATE FUNCTION @extschema@.race_plan(
 	dataset text, columns text[], epsilon float8 DEFAULT NULL, delta float8 DEFAULT 0, error float8 DEFAULT NULL, records bigint DEFAULT 10000,

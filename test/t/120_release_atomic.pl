@@ -131,7 +131,7 @@ for my $statement (
 	'DELETE FROM _racepriv.race_charges', 'UPDATE _racepriv.race_charges SET epsilon = 0', 'TRUNCATE _racepriv.race_charges',
 	'DELETE FROM _racepriv.race_releases', 'UPDATE _racepriv.race_releases SET sketch = sketch', 'TRUNCATE _racepriv.race_releases',
 	'DELETE FROM _racepriv.race_budgets', 'UPDATE _racepriv.race_budgets SET spent_epsilon = 0', 'UPDATE _racepriv.race_budgets SET spent_rho = spent_rho - 0.1',
-	'TRUNCATE _racepriv.race_budgets CASCADE', 'DELETE FROM _racepriv.race_datasets', 'UPDATE _racepriv.race_datasets SET max_contributions = 1', 'DELETE FROM _racepriv.race_budget_tables')
+	'TRUNCATE _racepriv.race_budgets CASCADE', 'DELETE FROM _racepriv.race_datasets', "UPDATE _racepriv.race_datasets SET unit_column = 'other'", "UPDATE _racepriv.race_datasets SET neighbors = 'substitute', max_contributions = 1", 'DELETE FROM _racepriv.race_budget_tables')
 {
 	like($cluster->sql_fails($statement), qr/ERROR:  55000/, "refused: $statement");
 }

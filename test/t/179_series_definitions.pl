@@ -25,7 +25,7 @@ sub changes {
 	my $t = 'people' . ++$n;
 	s/\$t/$t/g for $make, $change, $undo // ();
 	sql("$make; INSERT INTO ${t}_base (person, at, x) SELECT i, '2026-01-01 12:00+00', i % 10 FROM generate_series(1, 100) i; CALL race_protect('$t', '$t', 1e6"
-		. ($unit // ", unit_column => 'person'", max_contributions => 1) . ')');
+		. ($unit // ", unit_column => 'person', max_contributions => 1") . ')');
 	sql("CALL race_release('$t', '$t', '{x}', 1e5, series => '$days')");
 	sql($change);
 	my $values = "SELECT count(*) FROM _racepriv.race_releases WHERE name = '$t'";

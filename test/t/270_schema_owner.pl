@@ -250,7 +250,7 @@ for my $statement ('CREATE TABLE public.visits AS SELECT i AS id, i % 2 AS site,
 
 sub release {
 	my ($name, $of, $rows, $parts, $described) = @_;
-	return "CALL public.race_release_sketch('$name'::text, 'visits'::text, '$of'::race_params, 'x'::text, 0.8::float8, 0::float8, $rows, $parts, $described, NULL::float8, NULL::jsonb, NULL::text, NULL::int)";
+	return "CALL public.race_release_sketch('$name'::text, 'visits'::text, '$of'::race_params, 'x'::text, 0.8::float8, 0::float8, $rows, $parts, $described, NULL::float8, NULL::jsonb, NULL::text, NULL::int, NULL::text, NULL::int)";
 }
 
 is($cluster->sql('SET search_path = pg_catalog, public; SELECT count(*) FROM _racepriv.race_releases', 'hostile'), 5, 'and the releases are there');

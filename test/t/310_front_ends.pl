@@ -43,18 +43,18 @@ is(sql('SELECT DISTINCT what FROM mistakes ORDER BY 1'), join("\n", sort(kinds_o
 # What answers are, where there is no noise
 my %is = (
 	# conditions: a single value, ranges without their ends, and at the bounds
-	q(round(count) FROM race_count('mixed', '{"n": 5.5}')) => 0, q(round(count) FROM race_count('mixed', '{"n": 5}')) => 300, q(round(count) FROM race_count('mixed', '{"n": "[5.5,5.6)"}')) => 0,
-	q(round(count) FROM race_count('mixed', '{"n": "[0,9)"}')) => 2700, q(round(count) FROM race_count('mixed', '{"n": "[0,10)"}')) => 3000, q(round(count) FROM race_count('mixed', '{"n": "[9,)"}')) => 300,
-	q(round(count) FROM race_count('mixed', '{"n": "[0.5,8.5)"}')) => 2400, q(round(count) FROM race_count('mixed', '{"n": "[3,)", "1": "(,4)"}')) => 300,
-	q(round(count) FROM race_count('mixed', '{"day": "[2026-01-01,2026-12-31)"}')) => 2992, q(round(count) FROM race_count('mixed', '{"day": "[2026-01-01,infinity)"}')) => 3000,
-	q(round(count) FROM race_count('mixed', '{"town": "NULL"}')) => 1000, q(round(count) FROM race_count('mixed', '{"town": []}')) => 0,
-	q(round(count) FROM race_count('mixed', '{"f": "[0,10)"}')) => 3000, q(count <= 1e-6, lower, upper >= 29 FROM race_count('mixed', '{"f": "[10,)"}')) => 't|0|t',
+	q(round(count) FROM race_count('mixed', '{"n": 5.5}')) => 0, q(round(count) FROM race_count('mixed', '{"n": 5}')) => 300, q~round(count) FROM race_count('mixed', '{"n": "[5.5,5.6)"}')~ => 0,
+	q~round(count) FROM race_count('mixed', '{"n": "[0,9)"}')~ => 2700, q~round(count) FROM race_count('mixed', '{"n": "[0,10)"}')~ => 3000, q~round(count) FROM race_count('mixed', '{"n": "[9,)"}')~ => 300,
+	q~round(count) FROM race_count('mixed', '{"n": "[0.5,8.5)"}')~ => 2400, q~round(count) FROM race_count('mixed', '{"n": "[3,)", "1": "(,4)"}')~ => 300,
+	q~round(count) FROM race_count('mixed', '{"day": "[2026-01-01,2026-12-31)"}')~ => 2992, q~round(count) FROM race_count('mixed', '{"day": "[2026-01-01,infinity)"}')~ => 3000,
+	q(round(count) FROM race_count('mixed', '{"town": "NULL"}')) => 1000, q~round(count) FROM race_count('mixed', '{"town": []}')~ => 0,
+	q~round(count) FROM race_count('mixed', '{"f": "[0,10)"}')~ => 3000, q~count <= 1e-6, lower, upper >= 29 FROM race_count('mixed', '{"f": "[10,)"}')~ => 't|0|t',
 	q(round(count) FROM race_count('none')) => 0, q(round(count) FROM race_count('single')) => 1,
 	# sketches of many records, and of none: the density of a histogram sums up to one (of no model to none), its counts to race_count
 	q(bool_and(density >= 0 AND lower >= 0), abs(sum(count) - sum(density) * 0.5 * (race_count('void dark')).count) < 1e-6 FROM race_histogram('void dark', '1')) => 't|t',
 	q(abs(sum(density) * 0.5 - 1) < 1e-6, abs(sum(count) - 3000) < 1 FROM race_histogram('grid', '1')) => 't|t',
 	# bounds that are equal
-	q(round(count) FROM race_count('flat', '{"z": "[0,0.5)"}')) => 1000, q(round(count) FROM race_count('flat', '{"z": "[0.5,1)"}')) => 0, q(round(count) FROM race_count('flat', '{"z": "[-1,0)"}')) => 0,
+	q~round(count) FROM race_count('flat', '{"z": "[0,0.5)"}')~ => 1000, q~round(count) FROM race_count('flat', '{"z": "[0.5,1)"}')~ => 0, q~round(count) FROM race_count('flat', '{"z": "[-1,0)"}')~ => 0,
 	q(value, round(count), density FROM race_histogram('flat', 'z', bins => 3)) => '0|1000|', q(string_agg(value::text, ',') FROM race_quantiles('flat', 'z', '{0,0.5,1}')) => '0,0,0', q(mean, lower, upper FROM race_mean('flat', 'z')) => '0|0|0',
 	q(string_agg(text, ',') FROM race_quantiles('flat', 'd', '{0,0.5,1}')) => '2026-01-01,2026-01-01,2026-01-01', q(string_agg(text, ',') FROM race_quantiles('flat', 'w', '{0,1}')) => '1 days 00:00:00,1 days 00:00:00',
 	# quantiles

@@ -208,8 +208,8 @@ my %calls = (
 	'race_regress(race_sketch,integer,integer[])' => [["race_regress($moments, 2)", "race_regress($moments, 2, '{1}')", "race_regress($moments, 2, '{}')"], {"race_regress($moments, 0)" => '22023', "race_regress($moments, 2, '{2}')" => '22023'}],
 	'race_classify(anyelement,race_sketch,"any")' => [["(SELECT race_classify(label, sketch, '{5}'::float8[]) FROM race_latest_releases WHERE name = 'labeled')"], {}],
 	'race_posterior(anyelement,race_sketch,"any")' => [["(SELECT race_posterior(label, sketch, '{5}'::float8[]) FROM race_latest_releases WHERE name = 'labeled')"], {}],
-	'race_plan(text,text[],double precision,double precision,double precision,bigint,text,text,text[],integer)' => [["race_plan('mixed', '{n}', 1)", "race_plan('flat', '{z,c}', 1e-3, 1e-9)", "race_plan('wide', '{whole,e}', 1)", "race_plan('mixed', '{n}', error => 10)", "race_plan('mixed', '{n}', 1, records => 1)"],
-		{"race_plan('no such', '{n}', 1)" => '42704', "race_plan('mixed', '{}', 1)" => '22023', "race_plan('mixed', '{no such}', 1)" => '42703', "race_plan('mixed', '{n}', 0)" => '22023', "race_plan('mixed', '{n}', 1, records => 0)" => '22023'}],
+	'race_plan(text,text[],double precision,double precision,double precision,bigint,text,text,text[],integer,integer)' => [["race_plan('mixed', '{n}', 1)", "race_plan('mixed', '{n}', 1, max_contributions => 1)", "race_plan('flat', '{z,c}', 1e-3, 1e-9)", "race_plan('wide', '{whole,e}', 1)", "race_plan('mixed', '{n}', error => 10)", "race_plan('mixed', '{n}', 1, records => 1)"],
+		{"race_plan('no such', '{n}', 1)" => '42704', "race_plan('mixed', '{}', 1)" => '22023', "race_plan('mixed', '{no such}', 1)" => '42703', "race_plan('mixed', '{n}', 0)" => '22023', "race_plan('mixed', '{n}', 1, records => 0)" => '22023', "race_plan('mixed', '{n}', 1, max_contributions => 2)" => '22023'}],
 	'race_refreshes_left(text)' => [["race_refreshes_left('mixed')", "race_refreshes_left('no such')"], {}],
 );
 

@@ -130,7 +130,7 @@ CREATE FUNCTION @extschema@.race_report(release text, confidence float8 DEFAULT 
 	RETURNS SETOF _racepriv.race_report_result
 	AS 'MODULE_PATHNAME', 'race_answer' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
 COMMENT ON FUNCTION @extschema@.race_report(text, float8) IS
-	'what a release by columns shows of itself, free of charge: shares of each column that are missing, not in its list or at its bounds, which tables were measured, which columns have answers together, and the statements that change it. Errors: 42704, 22023';
+	'what a release by columns shows of itself, at no cost: shares missing, not in a list or at bounds, errors of measured tables, columns without answers together, and statements that change it. Errors: 42704, 22023';
 
 CREATE FUNCTION @extschema@.race_correlation(
 	release text, confidence float8 DEFAULT 0.95)

@@ -34,7 +34,7 @@ function charts(release) {
       ? `SELECT x1, x2, density FROM race_heatmap(${name}, ${quote(a.name)}, ${quote(b.name)}, 24)`
       : `SELECT b.low + ${(b.upper - b.lower) / 40} AS x2, (h.low + h.high) / 2 AS x1, h.count / (h.high - h.low) AS density\n`
         + `FROM (SELECT ${b.lower} + ${(b.upper - b.lower) / 20} * i AS low FROM generate_series(0, 19) i) b,\n`
-        + `  race_histogram(${name}, ${quote(a.name)}, '20', jsonb_build_object(${quote(column)}, ${quote(value)}, ${quote(b.name)}, ARRAY[b.low, b.low + ${(b.upper - b.lower) / 20}])) h`;
+        + `  race_histogram(${name}, ${quote(a.name)}, '20', jsonb_build_object(${quote(column)}, ${quote(value)}, ${quote(b.name)}, format('[%s,%s)', b.low, b.low + ${(b.upper - b.lower) / 20}))) h`;
     return [
       chart("count", `SELECT count, lower, upper FROM race_count(${name}${where})`),
       ...numbers.flatMap((c) => [
