@@ -44,6 +44,14 @@ FROM race_report('unconnected') WHERE topic IN ('connected', 'alone') ORDER BY 2
 SELECT topic, value IS NULL AS unknown, sentences(advice) AS advice
 FROM race_report('unconnected') WHERE topic IN ('records', 'units');
 
+-- without a unit column, or with weights, the report counts no units
+CALL race_release('weighted', 'unconnected', '{a}', 1, weight => 'c + 1', weight_max => 8, max_contributions => 2);
+CREATE TABLE rows_alone AS SELECT i % 2 = 0 AS even FROM generate_series(1, 100) i;
+CALL race_protect('rows_alone', epsilon_limit => 10, max_contributions => 3);
+CALL race_release('rows alone', 'rows_alone', '{even}', 1);
+SELECT name, topic, advice IS NULL AS good
+FROM (VALUES ('weighted'), ('rows alone')) n (name), race_report(name) WHERE topic IN ('records', 'units') ORDER BY 1;
+
 -- what has no columns has none
 CALL race_release_sketch('no tables', 'staff', 'l2(dims=1)', 'ARRAY[age]', 1);
 SELECT * FROM race_report('no tables');

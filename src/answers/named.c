@@ -187,6 +187,7 @@ find_answer(FmgrInfo *by_name)
 	if (!find_internal(answer, by_name, declared, ""))
 	{
 		read_arguments(tuple, &answer->given);
+		/* bound: one of our arguments has this name */
 		while (strcmp(answer->given.names[answer->release], "release") != 0)
 			answer->release++;
 		set_value_function(answer, by_name,

@@ -70,8 +70,8 @@ COMMENT ON COLUMN _racepriv.race_report_result.lower IS 'the lower end of the co
 COMMENT ON COLUMN _racepriv.race_report_result.upper IS 'the upper end';
 COMMENT ON COLUMN _racepriv.race_report_result.advice IS 'what to change, and the statement; NULL where nothing is wrong';
 
-CREATE FUNCTION _racepriv._race_report(value race_sketch, confidence float8, dataset text)
+CREATE FUNCTION _racepriv._race_report(value race_sketch, confidence float8, dataset text, bounded boolean)
 	RETURNS SETOF _racepriv.race_report_result
 	AS 'MODULE_PATHNAME', 'race_report' LANGUAGE C STABLE PARALLEL SAFE COST 100000 ROWS 20;
-COMMENT ON FUNCTION _racepriv._race_report(race_sketch, float8, text) IS
-	'race_report of a value, with the name of a dataset in statements';
+COMMENT ON FUNCTION _racepriv._race_report(race_sketch, float8, text, boolean) IS
+	'race_report of a value, with the name of a dataset in statements; bounded: whether records of each unit were bounded, and have no weights';

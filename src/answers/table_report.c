@@ -39,6 +39,7 @@ typedef struct Report
 {
 	RaceOpenTables open;
 	const char *dataset; /* quoted as in a statement */
+	bool bounded;        /* is it known that of each unit so many records are counted at most? */
 	double confidence;
 	List *lines; /* of Line */
 	RaceResultRow row;
@@ -166,7 +167,10 @@ add_column(Report *report, int column)
 
 /* --------------------------------------------------------- what was measured */
 
-/* Add the records, and the units, of which each has some. */
+/*
+ * Add the records; and the units, of which each has some, where a unit column bounds how many.  A
+ * sum of weights is no number of records.
+ */
 static void
 add_records(Report *report)
 {
@@ -178,7 +182,7 @@ add_records(Report *report)
 	line->value = Max(model->records, 0);
 	line->lower = Max(model->records - reach, 0);
 	line->upper = Max(model->records, 0) + reach;
-	if (most <= 1)
+	if (most <= 1 || !report->bounded)
 		return;
 	line->advice = psprintf(
 		"At most " UINT64_FORMAT
@@ -252,10 +256,9 @@ add_components(Report *report)
 
 /* Make the report of a value. */
 static void
-make_report(Datum value, const char *dataset, double confidence, Report *report)
+make_report(Datum value, double confidence, Report *report)
 {
 	race_tables_open(value, &report->open);
-	report->dataset = dataset;
 	report->confidence = confidence;
 	add_records(report);
 	for (int column = 0; column < report->open.columns; column++)
@@ -275,17 +278,15 @@ static void
 start_report(FunctionCallInfo fcinfo, FuncCallContext *call)
 {
 	Report *report;
-	double confidence;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return;
+	for (int i = 0; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			return;
 	report = palloc0(sizeof(Report));
 	race_row_start(&report->row, fcinfo);
-	confidence = race_confidence_arg(fcinfo, 1);
-	make_report(PG_GETARG_DATUM(0),
-				PG_ARGISNULL(2) ? "dataset" :
-								  quote_literal_cstr(text_to_cstring(PG_GETARG_TEXT_PP(2))),
-				confidence, report);
+	report->dataset = quote_literal_cstr(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	report->bounded = PG_GETARG_BOOL(3);
+	make_report(PG_GETARG_DATUM(0), race_confidence_arg(fcinfo, 1), report);
 	call->max_calls = list_length(report->lines);
 	call->user_fctx = report;
 }
@@ -311,7 +312,7 @@ next_line(void *state, uint64 i)
 	return race_row_datum(&report->row);
 }
 
-/* Implement _race_report(value, confidence, dataset). */
+/* Implement _race_report(value, confidence, dataset, bounded). */
 Datum
 race_report(PG_FUNCTION_ARGS)
 {
@@ -323,12 +324,12 @@ race_report_summary(Datum value)
 {
 	static const char *const topics[] = {"not in the list", "at the lower bound",
 										 "at the upper bound"};
-	Report report = {0};
+	Report report = {.dataset = "dataset"};
 	StringInfoData text;
 	ListCell *cell;
 
 	initStringInfo(&text);
-	make_report(value, "dataset", ADVICE_CONFIDENCE, &report);
+	make_report(value, ADVICE_CONFIDENCE, &report);
 	for (size_t i = 0; i < lengthof(topics); i++)
 		foreach (cell, report.lines)
 		{

@@ -272,7 +272,7 @@ BEGIN
 			USING ERRCODE = 'null_value_not_allowed',
 				DETAIL = format('No unique index states that each "%s" has one row in %s.', unit_column, relation),
 				HINT = E'Rows beyond it are left out, and noise grows with it. Write 1 if each has one row,\n'
-					|| 'else a number that few exceed, which the table itself must not tell. The owner can correct it.';
+					|| 'else a number that few exceed, from public knowledge and not from the table. The owner can correct it.';
 	END IF;
 	max_contributions := coalesce(max_contributions, 1);
 	PERFORM _racepriv._race_enter_tables(parts, coalesce(shared, dataset));

@@ -858,18 +858,21 @@ make_values(RaceReleaseRun *run)
 					   run->plan->request.name, made));
 }
 
-/* Tell what the stored value shows of its columns, free of charge: it is private. */
+/* Tell what the stored value shows of its columns, at no cost: it is private. */
 static void
 tell_report(const RaceReleaseRun *run)
 {
 	char *summary = run->value == 0 ? NULL : race_models->summarize(run->value);
 
 	if (summary != NULL)
-		ereport(NOTICE,
-				(errmsg("release \"%s\" may lack what its columns have", run->plan->request.name),
-				 errdetail_internal("%s", summary),
-				 errhint("SELECT * FROM race_report(%s) tells what to change.",
-						 quote_literal_cstr(run->plan->request.name))));
+		ereport(
+			NOTICE,
+			(errmsg(
+				 "columns of release \"%s\" have values outside their lists, or heaped at bounds",
+				 run->plan->request.name),
+			 errdetail_internal("%s", summary),
+			 errhint("SELECT * FROM race_report(%s) returns what to change.",
+					 quote_literal_cstr(run->plan->request.name))));
 }
 
 static void

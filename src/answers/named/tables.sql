@@ -121,8 +121,11 @@ COMMENT ON FUNCTION @extschema@.race_classify(text, text, anycompatible, float8)
 CREATE FUNCTION _racepriv._race_report(release text, confidence float8)
 	RETURNS SETOF _racepriv.race_report_result LANGUAGE sql STABLE PARALLEL SAFE COST 100000 ROWS 20
 	SET search_path = pg_catalog, pg_temp AS $$
-	SELECT r.* FROM _racepriv._race_report(_racepriv._race_released(release), confidence,
-		(SELECT min(p.dataset) FROM _racepriv.race_releases p WHERE p.name = (SELECT q.name FROM _racepriv._race_period(release) q))) r
+	SELECT r.* FROM (SELECT p.dataset, coalesce(p.provenance ? 'unit_column' AND NOT p.provenance ? 'weight', false) AS bounded
+			FROM _racepriv.race_releases p WHERE p.name = (SELECT q.name FROM _racepriv._race_period(release) q) AND p.part = 1
+			ORDER BY p.version DESC LIMIT 1) l
+		RIGHT JOIN (SELECT _racepriv._race_released(release) AS value) v ON true
+		CROSS JOIN LATERAL _racepriv._race_report(v.value, confidence, l.dataset, l.bounded) r
 $$;
 COMMENT ON FUNCTION _racepriv._race_report(text, float8) IS 'the body of race_report';
 
